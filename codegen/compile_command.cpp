@@ -37,6 +37,10 @@ std::string commandOptions(const CompileOptions &options) {
     add("--dim", range.name + "=" + rangeText(range));
   for (const std::string &input : options.donatedInputs)
     add("--donate", input);
+  for (const StatePair &state : options.states)
+    add("--state", state.input + (state.output.empty() ? "" : "=" + state.output));
+  if (options.training)
+    add("--training");
   if (options.keepAllOutputs)
     add("--trace-layers");
   if (options.keepOrder)

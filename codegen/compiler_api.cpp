@@ -88,6 +88,9 @@ gantry_compile_result_t compile(const char *model, const char *output, const boo
           {text(options->dims[i].name), options->dims[i].min, options->dims[i].max});
     for (size_t i = 0; options->donated_inputs && i < options->donated_count; ++i)
       native.donatedInputs.push_back(text(options->donated_inputs[i]));
+    for (size_t i = 0; options->states && i < options->state_count; ++i)
+      native.states.push_back({text(options->states[i].input), text(options->states[i].output)});
+    native.training = options->training != 0;
     native.tuning = text(options->tuning);
     native.builtInTuning = options->no_built_in_tuning == 0;
     native.tileCandidate = options->tile_candidate;

@@ -28,6 +28,7 @@
 #include "llvm/Support/Path.h"
 
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -257,6 +258,93 @@ Status donateInputs(ModuleOp module, const std::vector<std::string> &names) {
   return {};
 }
 
+/// Returns the numbers of a function's inputs (results) by name, and the list of all names in
+/// `known`.
+llvm::StringMap<unsigned> portsOf(func::FuncOp function, bool inputs, std::string &known) {
+  llvm::StringMap<unsigned> ports;
+  const unsigned count = inputs ? function.getNumArguments() : function.getNumResults();
+  for (unsigned i = 0; i < count; ++i) {
+    const PortAttr port =
+        inputs ? argumentAttribute<PortAttr>(function, i) : resultAttribute<PortAttr>(function, i);
+    ports[port.getName().getValue()] = i;
+    known += (known.empty() ? "'" : ", '") + port.getName().str() + "'";
+  }
+  if (known.empty())
+    known = "none";
+  return ports;
+}
+
+std::string typeText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// Declares the states of the options (gantry.state). The error for an unknown name lists the
+/// model's inputs or outputs.
+Status declareStates(ModuleOp module, const std::vector<StatePair> &states) {
+  auto function = *module.getOps<func::FuncOp>().begin();
+  std::string inputNames, outputNames;
+  const llvm::StringMap<unsigned> inputs = portsOf(function, true, inputNames);
+  const llvm::StringMap<unsigned> outputs = portsOf(function, false, outputNames);
+  for (const StatePair &pair : states) {
+    const std::string place = "state '" + pair.input + "': ";
+    const auto refuse = [&](const std::string &why) {
+      return Status(StatusCode::kInvalidArgument, place + why);
+    };
+    const auto input = inputs.find(pair.input);
+    if (input == inputs.end())
+      return refuse("the model has no such input or initializer; its inputs are " + inputNames);
+    const unsigned argument = input->second;
+    const auto known = argumentAttribute<StateAttr>(function, argument);
+    if (known && known.getResult() >= 0)
+      return refuse("it has an output already");
+    int64_t result = -1;
+    if (!pair.output.empty()) {
+      const auto output = outputs.find(pair.output);
+      if (output == outputs.end())
+        return refuse("the model has no output '" + pair.output + "'; its outputs are " +
+                      outputNames);
+      result = output->second;
+      const Type before = function.getArgumentTypes()[argument];
+      const Type after = function.getResultTypes()[result];
+      if (cast<ShapedType>(before).getElementType() != cast<ShapedType>(after).getElementType() ||
+          argumentAttribute<PortAttr>(function, argument).getIsUnsigned() !=
+              resultAttribute<PortAttr>(function, result).getIsUnsigned() ||
+          failed(verifyCompatibleShape(before, after)))
+        return refuse("the input is " + typeText(before) + ", but the output '" + pair.output +
+                      "' is " + typeText(after));
+    }
+    function.setArgAttr(
+        argument, StateAttr::name,
+        StateAttr::get(module.getContext(), result, known ? known.getInitial() : ElementsAttr()));
+  }
+  return {};
+}
+
+/// Fails if an output belongs to two states, or if an input is a state and donated.
+Status checkStates(ModuleOp module) {
+  auto function = *module.getOps<func::FuncOp>().begin();
+  std::map<int64_t, std::string> stateOfResult;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    const auto state = argumentAttribute<StateAttr>(function, i);
+    if (!state)
+      continue;
+    const auto port = argumentAttribute<PortAttr>(function, i);
+    const std::string name = port.getName().str();
+    if (port.getDonated())
+      return Status(StatusCode::kInvalidArgument,
+                    "input '" + name + "' is a state, so it cannot be donated too");
+    if (state.getResult() < 0)
+      continue;
+    const auto [other, inserted] = stateOfResult.try_emplace(state.getResult(), name);
+    if (!inserted)
+      return Status(StatusCode::kInvalidArgument,
+                    "the states '" + other->second + "' and '" + name + "' have the same output");
+  }
+  return {};
+}
+
 CompileResult report(const CompileOptions &options, CompileResult result,
                      const std::string &message) {
   if (options.diagnostic)
@@ -336,13 +424,19 @@ public:
   CompileResult import() {
     progress("import", 0, 1);
     importer::ImportFailure failure = importer::ImportFailure::kBadInput;
-    imported_ = importer::importModel(
-        context_, model_, {options_.keepAllOutputs, options_.dims, options_.fileRead}, failure);
+    importer::ImportOptions import{
+        options_.keepAllOutputs, options_.dims, {}, options_.training, options_.fileRead};
+    for (const StatePair &pair : options_.states)
+      import.states.push_back(pair.input);
+    imported_ = importer::importModel(context_, model_, import, failure);
     if (!imported_)
       return fail(failure == importer::ImportFailure::kUnsupported ? CompileResult::kUnsupported
                                                                    : CompileResult::kBadInput,
                   model_ + ": cannot be imported");
-    return check(donateInputs(*imported_, options_.donatedInputs));
+    Status declared = donateInputs(*imported_, options_.donatedInputs);
+    if (declared.isOk())
+      declared = declareStates(*imported_, options_.states);
+    return check(declared.isOk() ? checkStates(*imported_) : declared);
   }
 
   /// Compiles the imported model for one profile. The last call consumes the model; others copy it.

@@ -15,6 +15,12 @@
 
 namespace gantry::codegen {
 
+/// A state: an input or an initializer of the model that keeps its buffer from run to run, and the
+/// output that a run leaves there; empty if runs only read it.
+struct StatePair {
+  std::string input, output;
+};
+
 struct CompileOptions {
   /// Device profiles. The artifact has a variant for each; the first is its baseline. Repeated
   /// names are ignored.
@@ -32,6 +38,8 @@ struct CompileOptions {
   std::vector<importer::DimRange>
       dims; // Ranges of dynamic dimensions, for which memory is planned.
   std::vector<std::string> donatedInputs; // Inputs whose memory a run may reuse.
+  std::vector<StatePair> states;          // Ports that share one buffer across runs.
+  bool training = false; // Compile the model's training step (ImportOptions::training).
   /// Folder for the IR after passes, or empty. With several profiles, each profile writes its dumps
   /// (dumpIr, dumpNative, dumpSpirv) to a subfolder that is named after it, such as "lavapipe".
   std::string dumpIr;

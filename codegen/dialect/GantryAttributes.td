@@ -123,6 +123,22 @@ def Gantry_PortAttr : Gantry_Attr<"Port", "port"> {
   let genVerifyDecl = 1;
 }
 
+def Gantry_StateAttr : Gantry_Attr<"State", "state"> {
+  let summary = "an input that keeps its buffer from run to run";
+  let description = [{
+    After a run, the buffer of the argument holds result `result` of the function, which has the
+    argument's element type and rank. Runs only read the buffer if `result` is -1. `initial` is the
+    value that the buffer has at first.
+
+    ```mlir
+    func.func @main(%w: tensor<4xf32> {gantry.state = #gantry.state<result = 0>}) -> tensor<4xf32>
+    ```
+  }];
+  let parameters = (ins Gantry_OptionalInt<"-1">:$result,
+      OptionalParameter<"::mlir::ElementsAttr">:$initial);
+  let assemblyFormat = "(`<` struct(params)^ `>`)?";
+}
+
 def Gantry_RequirementsAttr : Gantry_Attr<"Requirements", "requirements"> {
   let summary = "what the model assumes of its dynamic dimensions";
   let description = [{

@@ -25,6 +25,8 @@ def Gantry_Dialect : Dialect {
   let discardableAttrs = (ins
     // On arguments and results of the program's function; set by the importer.
     "::gantry::codegen::PortAttr":$port,
+    // On arguments of the program's function; set by the importer and by the pipeline's options.
+    "::gantry::codegen::StateAttr":$state,
     // On the program's function.
     "::gantry::codegen::RequirementsAttr":$requirements, // set by the importer
     "::gantry::codegen::OrderAttr":$order,               // set by order-dispatches

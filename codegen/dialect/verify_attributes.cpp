@@ -346,6 +346,23 @@ LogicalResult GantryDialect::verifyOperationAttribute(Operation *op, NamedAttrib
   return verifyIndices(op, attribute.getValue());
 }
 
+/// Checks that the result that a state refers to exists and has the type and the rank of the
+/// argument.
+static LogicalResult verifyState(Diagnose error, FunctionOpInterface function, unsigned argument,
+                                 StateAttr state) {
+  const int64_t result = state.getResult();
+  if (result == -1)
+    return success();
+  if (result < 0 || result >= static_cast<int64_t>(function.getNumResults()))
+    return error() << " refers to result " << result << " of " << function.getNumResults();
+  auto before = dyn_cast<ShapedType>(function.getArgumentTypes()[argument]);
+  auto after = dyn_cast<ShapedType>(function.getResultTypes()[result]);
+  if (!before || !after || before.getElementType() != after.getElementType() ||
+      failed(verifyCompatibleShape(before, after)))
+    return error() << " refers to result " << result << ", which has another type";
+  return success();
+}
+
 LogicalResult GantryDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
                                                       NamedAttribute attribute) {
   auto error = [&] {
@@ -353,6 +370,9 @@ LogicalResult GantryDialect::verifyRegionArgAttribute(Operation *op, unsigned, u
   };
   if (attribute.getName() == BindingAttr::name)
     return isa<BindingAttr>(attribute.getValue()) ? success() : error() << " has the wrong type";
+  if (auto state = dyn_cast<StateAttr>(attribute.getValue());
+      state && attribute.getName() == StateAttr::name && isa<FunctionOpInterface>(op))
+    return verifyState(error, cast<FunctionOpInterface>(op), argument, state);
   if (attribute.getName() != PortAttr::name)
     return error() << " is not one of the Gantry dialect's (GantryDialect.td)";
   auto port = dyn_cast<PortAttr>(attribute.getValue());

@@ -26,26 +26,6 @@ constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
 constexpr uint32_t kNever = ~0u;
 constexpr uint32_t kNone = ~0u; // ValueT::base: the value is no part of another one.
 
-/// Returns the element type that a port has in the model. `type` comes from MLIR's signless
-/// integers and is signed; the port's attribute says whether the model's integers are unsigned.
-artifact::ElementType portType(artifact::ElementType type, PortAttr port) {
-  using artifact::ElementType;
-  if (!port || !port.getIsUnsigned())
-    return type;
-  switch (type) {
-  case ElementType::i8:
-    return ElementType::u8;
-  case ElementType::i16:
-    return ElementType::u16;
-  case ElementType::i32:
-    return ElementType::u32;
-  case ElementType::i64:
-    return ElementType::u64;
-  default:
-    return type;
-  }
-}
-
 } // namespace
 
 artifact::ElementType elementTypeOf(Type type, bool &known) {
@@ -182,7 +162,8 @@ Status ProgramBuilder::addInputs() {
   return Status::ok();
 }
 
-Status ProgramBuilder::addConstant(Value value, Attribute data) {
+Status ProgramBuilder::addConstant(Value value, Attribute data, std::string name,
+                                   uint32_t &indexOut) {
   auto type = cast<RankedTensorType>(value.getType());
   unsigned bits = type.getElementType().getIntOrFloatBitWidth();
   uint64_t count = type.getNumElements(), bytesEach = std::max(1u, bits / 8);
@@ -222,7 +203,7 @@ Status ProgramBuilder::addConstant(Value value, Attribute data) {
   }
   auto [found, inserted] = constantsByHash_.try_emplace(key, 0);
   if (inserted) {
-    uint32_t index = addValue(value, Storage::constant, modelName(value.getDefiningOp()));
+    uint32_t index = addValue(value, Storage::constant, std::move(name));
     artifact::ValueT &entry = *program_.values[index];
     entry.fill = fill;
     entry.fill_word = word;
@@ -243,7 +224,7 @@ Status ProgramBuilder::addConstant(Value value, Attribute data) {
     program_.constant_bytes += count * bytesEach;
     found->second = index;
   }
-  values_[value] = found->second;
+  indexOut = found->second;
   return Status::ok();
 }
 
@@ -261,8 +242,9 @@ Status ProgramBuilder::valueOf(Value tensor, uint32_t &index, LayoutAttr layout)
     if (!constant)
       return statusf(StatusCode::kInternal, "'%s' is not in a dispatch",
                      storage.getDefiningOp()->getName().getStringRef().str().c_str());
-    GANTRY_RETURN_IF_ERROR(addConstant(storage, constant.getValue()));
-    found = values_.find(storage);
+    GANTRY_RETURN_IF_ERROR(addConstant(storage, constant.getValue(), modelName(constant), index));
+    values_[storage] = index;
+    return Status::ok();
   }
   index = found->second;
   return Status::ok();
@@ -397,40 +379,6 @@ void ProgramBuilder::addCopy(uint32_t from, uint32_t to, std::string name, std::
   program_.commands.push_back(std::move(command));
 }
 
-Status ProgramBuilder::addOutputs(func::ReturnOp end) {
-  for (auto [i, operand] : llvm::enumerate(end.getOperands())) {
-    const auto attribute = resultAttribute<PortAttr>(function_, static_cast<unsigned>(i));
-    const std::string name = attribute ? attribute.getName().str() : "result" + std::to_string(i);
-    bool known;
-    elementTypeOf(cast<RankedTensorType>(operand.getType()).getElementType(), known);
-    if (!known)
-      return statusf(StatusCode::kUnsupported, "output '%s' has an unsupported type", name.c_str());
-    uint32_t source;
-    GANTRY_RETURN_IF_ERROR(valueOf(operand, source));
-    uint32_t index = source;
-    if (program_.values[source]->storage == Storage::transient &&
-        source >= program_.inputs.size()) {
-      program_.values[source]->storage = Storage::output;
-      program_.values[source]->name = name;
-    } else {
-      index = addValue(operand, Storage::output, name);
-      addCopy(source, index, "copy to " + name,
-              program_.values[source]->storage == Storage::output
-                  ? "the program returns the tensor twice"
-                  : "the program returns an input or a constant");
-    }
-    program_.values[index]->type = portType(program_.values[index]->type, attribute);
-    auto port = std::make_unique<artifact::PortT>();
-    port->name = name;
-    port->type = program_.values[index]->type;
-    auto dims = dimsOf(operand);
-    port->dims.assign(dims.begin(), dims.end());
-    port->value = index;
-    program_.outputs.push_back(std::move(port));
-  }
-  return Status::ok();
-}
-
 void ProgramBuilder::assignLifetimes() {
   for (uint32_t c = 0; c < program_.commands.size(); ++c) {
     for (uint32_t index : program_.commands[c]->bindings) {
@@ -537,13 +485,14 @@ Status ProgramBuilder::reportOrder() {
 
 Status ProgramBuilder::placeBarriers() {
   std::vector<plan::Command> commands;
+  const std::vector<uint32_t> buffers = buffersOfValues();
   for (const auto &command : program_.commands) {
     plan::Command entry;
     for (size_t b = 0; b < command->bindings.size(); ++b) {
       const artifact::ValueT &value = *program_.values[command->bindings[b]];
       const bool transient = value.storage == Storage::transient;
       const plan::Run range = plan::rangeOf(boxOf(value, exprs_));
-      entry.accesses.push_back({transient ? 0 : command->bindings[b] + 1,
+      entry.accesses.push_back({transient ? 0 : buffers[command->bindings[b]] + 1,
                                 (transient ? value.byte_offset : 0) + range.offset, range.sizeBytes,
                                 static_cast<bool>(command->writes[b])});
     }
@@ -574,12 +523,14 @@ Status ProgramBuilder::build() {
     GANTRY_RETURN_IF_ERROR(move ? addMove(move) : addDispatch(cast<DispatchOp>(op)));
   }
   GANTRY_RETURN_IF_ERROR(addOutputs(end));
+  GANTRY_RETURN_IF_ERROR(addFirstValues());
   if (!exprs_.ok())
     return Status(StatusCode::kInternal, "a size is not an expression of the inputs' dimensions");
   assignLifetimes();
   setBases();
   GANTRY_RETURN_IF_ERROR(assignSlots());
   program_.dynamic = !program_.symbols.empty();
+  GANTRY_RETURN_IF_ERROR(assignCapacities());
 
   // Kernels compute the index of an element in 32 bits.
   for (const auto &value : program_.values) {

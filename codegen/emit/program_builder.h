@@ -52,9 +52,22 @@ private:
   DimAttr dimOf(PortAttr port, unsigned dim);
   void addSymbol(DimAttr bounds, unsigned input, unsigned dim);
   void addRequirements();
+  // program_ports.cpp: outputs and states.
   Status addOutputs(mlir::func::ReturnOp end);
+  Status addOutput(mlir::func::ReturnOp end, unsigned result, uint32_t value);
+  /// A copy of a state's next value to its buffer, and the reason why it is not computed there.
+  struct StateCopy {
+    uint32_t source, target; // Indices in Program.values.
+    std::string why;
+  };
+  Status addStateOutput(mlir::func::ReturnOp end, unsigned argument,
+                        std::vector<StateCopy> &copies);
+  Status addFirstValues();
+  Status assignCapacities();
+  std::vector<uint32_t> buffersOfValues() const;
+  PortAttr resultPort(unsigned result, std::string &name);
   Status addDispatch(DispatchOp dispatch);
-  Status addConstant(mlir::Value value, mlir::Attribute data);
+  Status addConstant(mlir::Value value, mlir::Attribute data, std::string name, uint32_t &index);
   Status addMove(MoveOp move);
   std::vector<uint32_t> workgroupsOf(const Grid &grid, llvm::ArrayRef<uint32_t> dims);
   void addCopy(uint32_t from, uint32_t to, std::string name, std::string reason);
@@ -88,6 +101,10 @@ private:
   /// The tensors that share a storage (isInSharedStorage), by their storage.
   llvm::MapVector<mlir::Value, llvm::SmallVector<uint32_t>> shared_;
 };
+
+/// Returns the element type that a port has in the model. `type` comes from MLIR's signless
+/// integers and is signed; the port's attribute says whether the model's integers are unsigned.
+artifact::ElementType portType(artifact::ElementType type, PortAttr port);
 
 /// Returns the artifact's type for a type of elements. Sets `known` to false if there is none.
 artifact::ElementType elementTypeOf(mlir::Type type, bool &known);

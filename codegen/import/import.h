@@ -11,7 +11,8 @@
 // the bounds of dynamic dimensions. @main carries `gantry.requirements`, expressions over the
 // dimensions that must not be negative when the model runs. An operation that defines an ONNX value
 // carries the value's name as `gantry.tensor` (codegen/dialect/GantryAttributes.td). A .mlir model
-// may name its ports in the same way.
+// may name its ports in the same way. An argument whose buffer a result takes over carries
+// `gantry.state`; a .mlir model says so with iree.abi.output or tf.aliasing_output.
 //
 // The importer folds constants and shapes, and batch normalisation into convolutions, because the
 // names of all nodes are known only here. It does not optimise otherwise: codegen/passes fuses and
@@ -49,6 +50,12 @@ struct ImportOptions {
   bool keepAllOutputs = false;
   /// The ranges of dynamic dimensions. A dimension without a range may have any size.
   std::vector<DimRange> dims;
+  /// ONNX: initializers with these names become inputs, with their values as the first values of
+  /// states (gantry.state). Names of no initializer are ignored.
+  std::vector<std::string> states;
+  /// ONNX: import one step of the model's training (training_info): its inference graph together
+  /// with its training algorithm. The initializers that the step updates become states.
+  bool training = false;
   /// Called once for each external data file that is read, with its path relative to the model's
   /// folder. May be empty.
   std::function<void(const std::string &location)> fileRead;

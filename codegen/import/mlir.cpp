@@ -30,6 +30,7 @@
 #include "mlir/Transforms/Passes.h"
 
 #include <map>
+#include <set>
 
 namespace gantry::importer {
 
@@ -127,9 +128,55 @@ void checkPorts(mlir::func::FuncOp function) {
     check(type, "result " + llvm::Twine(i));
 }
 
+// Returns the number of the result that takes over an argument's buffer, or -1. Fails (bad input)
+// if there is no such result.
+int64_t resultOfArgument(mlir::func::FuncOp function, unsigned argument) {
+  for (llvm::StringRef name : {"iree.abi.output", "tf.aliasing_output"}) {
+    const mlir::Attribute given = function.getArgAttr(argument, name);
+    if (!given)
+      continue;
+    function.removeArgAttr(argument, name);
+    auto number = mlir::dyn_cast<mlir::IntegerAttr>(given);
+    if (!number || number.getInt() < 0 || number.getInt() >= int64_t(function.getNumResults()))
+      failBadInput("argument " + llvm::Twine(argument) + ": " + name +
+                   " must be the number of a result, below " +
+                   llvm::Twine(function.getNumResults()));
+    const mlir::Type before = function.getArgumentTypes()[argument];
+    const mlir::Type after = function.getResultTypes()[number.getInt()];
+    if (mlir::cast<mlir::ShapedType>(before).getElementType() !=
+            mlir::cast<mlir::ShapedType>(after).getElementType() ||
+        mlir::failed(mlir::verifyCompatibleShape(before, after)))
+      failBadInput("argument " + llvm::Twine(argument) + ": " + name + " is result " +
+                   llvm::Twine(number.getInt()) + ", which has another type");
+    return number.getInt();
+  }
+  return -1;
+}
+
+// Reads the attributes of IREE and of TensorFlow that say what a run does with an argument's
+// buffer: iree.abi.output and tf.aliasing_output make a state, iree.abi.consume donates the
+// argument. An argument that is both keeps its buffer, so it is a state. Returns the donated
+// arguments.
+llvm::SmallVector<unsigned> readAliases(mlir::func::FuncOp function) {
+  llvm::SmallVector<unsigned> donated;
+  std::set<int64_t> taken;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    const bool consumed = function.removeArgAttr(i, "iree.abi.consume") != nullptr;
+    const int64_t result = resultOfArgument(function, i);
+    if (result >= 0 && !taken.insert(result).second)
+      failBadInput("result " + llvm::Twine(result) + " takes over the buffers of two arguments");
+    if (result >= 0)
+      function.setArgAttr(i, codegen::StateAttr::name,
+                          codegen::StateAttr::get(function.getContext(), result, {}));
+    else if (consumed)
+      donated.push_back(i);
+  }
+  return donated;
+}
+
 // Sets `gantry.port` on every argument and result. Ports and dynamic dimensions that the model does
 // not name are named by their positions. Names and ranges of static dimensions are dropped.
-void namePorts(mlir::func::FuncOp function) {
+void namePorts(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> donated) {
   mlir::Builder builder(function.getContext());
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     const std::string position = "arg" + std::to_string(i);
@@ -145,10 +192,10 @@ void namePorts(mlir::func::FuncOp function) {
               ? given.getDims()[d]
               : codegen::DimAttr::get(function.getContext(), builder.getStringAttr(dimName), 1, 0));
     }
-    function.setArgAttr(i, codegen::PortAttr::name,
-                        codegen::PortAttr::get(function.getContext(), name, dims,
-                                               given && given.getIsUnsigned(),
-                                               given && given.getDonated()));
+    function.setArgAttr(
+        i, codegen::PortAttr::name,
+        codegen::PortAttr::get(function.getContext(), name, dims, given && given.getIsUnsigned(),
+                               (given && given.getDonated()) || llvm::is_contained(donated, i)));
   }
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (!codegen::resultAttribute<codegen::PortAttr>(function, i))
@@ -237,6 +284,7 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
   mlir::OwningOpRef<mlir::ModuleOp> module = parse(context, path);
   mlir::func::FuncOp entry = findEntry(*module);
   checkPorts(entry);
+  const llvm::SmallVector<unsigned> donated = readAliases(entry);
   inlineCalls(*module, entry);
   prepareFunction(entry);
   convert(*module);
@@ -247,7 +295,7 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
     return isAccepted(op) ? genericTrouble(op) : op->getName().getStringRef().str();
   });
   entry.setName("main");
-  namePorts(entry);
+  namePorts(entry, donated);
   boundDims(entry, options.dims);
   return module;
 }
@@ -257,6 +305,8 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
 mlir::OwningOpRef<mlir::ModuleOp> importMlir(mlir::MLIRContext &context, llvm::StringRef path,
                                              const ImportOptions &options, ImportFailure &failure) {
   try {
+    if (options.training)
+      failBadInput("a training step is a part of .onnx models (training_info)");
     return run(context, path, options);
   } catch (ImportError &error) {
     failure = error.kind;

@@ -40,7 +40,8 @@ def AssignStorage : Pass<"assign-storage", "::mlir::func::FuncOp"> {
     operands qualify, the pass chooses the first. The operand must be a transient or a donated input
     with the type and the layout of the result. Neither the operand nor a view of it may be used
     after the dispatch. An element of the operand may be read only by the invocation that writes the
-    same element of the result.
+    same element of the result. The input of a state (`gantry.state`) qualifies in the same way, and
+    is preferred, if the result is the state's next value.
 
     A tensor that place-concats has placed in the storage of a concatenation is a box in it
     (codegen/passes/placement.h). The layouts of the dispatches that write or read the tensor get the
@@ -358,6 +359,9 @@ def OrderDispatches : Pass<"order-dispatches", "::mlir::func::FuncOp"> {
     search. The model's own order is kept if the search finds no better one. The new order has at
     most `max-stage-growth` percent more stages (dispatches between two barriers) than the model's
     own. A dynamic dimension counts as its upper limit, or as 64 if it has none.
+
+    A dispatch that only computes the next value of a state (`gantry.state`) stays behind the
+    dispatches that read the old value, so that the new value can be written over the old one.
 
     `gantry.order` on the function compares the new order with the model's own.
 

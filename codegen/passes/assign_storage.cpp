@@ -25,13 +25,19 @@ struct AssignStoragePass : impl::AssignStorageBase<AssignStoragePass> {
     }
   }
 
-  /// Lets the result take the storage of the first operand that allows it.
+  /// Lets the result take the storage of an operand: of the state whose next value it is, otherwise
+  /// of the first operand that allows it.
   static void takeOperand(DispatchOp dispatch) {
-    for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
-      if (mayTakeStorage(dispatch, i) && !isUsedAfter(viewedTensor(operand), dispatch)) {
-        dispatch.setInPlace(i);
-        return;
-      }
+    const auto takeFirst = [&](auto mayTake) {
+      for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
+        if (mayTake(i) && !isUsedAfter(viewedTensor(operand), dispatch)) {
+          dispatch.setInPlace(i);
+          return true;
+        }
+      return false;
+    };
+    if (!takeFirst([&](unsigned i) { return isNextState(dispatch, i) && mayOverwrite(dispatch, i); }))
+      takeFirst([&](unsigned i) { return mayTakeStorage(dispatch, i); });
   }
 
   /// Describes, in the layouts of the dispatch, the tensors that are boxes in a larger storage.

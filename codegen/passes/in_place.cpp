@@ -58,6 +58,18 @@ bool isDonatedInput(Value storage) {
   return port && port.getDonated();
 }
 
+bool isNextState(DispatchOp dispatch, unsigned i) {
+  auto argument = dyn_cast<BlockArgument>(viewedTensor(dispatch.getInputs()[i]));
+  auto function = dyn_cast<func::FuncOp>(dispatch->getParentOp());
+  if (!argument || !function)
+    return false;
+  auto state = argumentAttribute<StateAttr>(function, argument.getArgNumber());
+  if (!state || state.getResult() < 0)
+    return false;
+  Operation *end = function.getBody().front().getTerminator();
+  return viewedTensor(end->getOperand(state.getResult())) == dispatch.getResult();
+}
+
 bool isUsedAfter(Value storage, Operation *dispatch) {
   for (Operation *user : storage.getUsers()) {
     if (isa<func::ReturnOp>(user))
@@ -71,16 +83,21 @@ bool isUsedAfter(Value storage, Operation *dispatch) {
 }
 
 bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
+  Value storage = viewedTensor(dispatch.getInputs()[i]);
+  auto move = storage.getDefiningOp<MoveOp>();
+  const bool ours =
+      storage.getDefiningOp<DispatchOp>() || (move && !move.getToHost()) || isDonatedInput(storage);
+  return ours && mayOverwrite(dispatch, i);
+}
+
+bool mayOverwrite(DispatchOp dispatch, unsigned i) {
   if (dispatch.getBody().empty())
     return false;
   Value operand = dispatch.getInputs()[i];
   if (isInSharedStorage(operand) || isInSharedStorage(dispatch.getResult()))
     return false;
   Value storage = viewedTensor(operand);
-  auto move = storage.getDefiningOp<MoveOp>();
-  const bool ours =
-      storage.getDefiningOp<DispatchOp>() || (move && !move.getToHost()) || isDonatedInput(storage);
-  if (!ours || operand.getType() != dispatch.getResult().getType())
+  if (operand.getType() != dispatch.getResult().getType())
     return false;
   if (auto layouts = dispatch.getLayoutsAttr(); layouts && layouts[i] != layouts.getValue().back())
     return false;

@@ -10,10 +10,17 @@ namespace gantry::codegen {
 /// Returns whether `storage` is an input of the program whose memory a run may reuse.
 bool isDonatedInput(mlir::Value storage);
 
-/// Returns whether the result may take the storage of operand `i`, provided that nothing reads the
-/// operand afterwards. The operand must be a transient or a donated input, have the type, size and
-/// layout of the result, and share its storage with no other operand. Only the invocation that
-/// writes an element of the result may read the same element of the operand.
+/// Returns whether operand `i` is the input of a state and the result is the state's next value.
+bool isNextState(DispatchOp dispatch, unsigned i);
+
+/// Returns whether the result may be written over operand `i`, provided that nothing reads the
+/// operand afterwards. The operand must have the type, size and layout of the result, and share its
+/// storage with no other operand. Only the invocation that writes an element of the result may read
+/// the same element of the operand.
+bool mayOverwrite(DispatchOp dispatch, unsigned i);
+
+/// Returns mayOverwrite() for an operand that is a transient or a donated input: the result may
+/// take its storage.
 bool mayTakeStorage(DispatchOp dispatch, unsigned i);
 
 /// Returns whether `storage`, or a view of it, is returned or is read by an operation after

@@ -1,6 +1,8 @@
 // order-dispatches: see Passes.td.
 #include "codegen/passes/dispatch_graph.h"
+#include "codegen/passes/in_place.h"
 #include "codegen/passes/passes.h"
+#include "codegen/passes/tensor_dims.h"
 
 namespace gantry::codegen {
 
@@ -11,13 +13,86 @@ using namespace mlir;
 
 namespace {
 
+/// A state's input, and the dispatch that computes the state's next value.
+struct StateUpdate {
+  BlockArgument input;
+  DispatchOp dispatch;
+};
+
+SmallVector<StateUpdate> stateUpdatesOf(func::FuncOp function) {
+  SmallVector<StateUpdate> updates;
+  Operation *end = function.getBody().front().getTerminator();
+  for (BlockArgument argument : function.getArguments()) {
+    const auto state = argumentAttribute<StateAttr>(function, argument.getArgNumber());
+    if (!state || state.getResult() < 0)
+      continue;
+    Value next = viewedTensor(end->getOperand(static_cast<unsigned>(state.getResult())));
+    if (auto dispatch = next.getDefiningOp<DispatchOp>())
+      updates.push_back({argument, dispatch});
+  }
+  return updates;
+}
+
+/// Returns whether the tensor is used by views and by the end of the function only.
+bool isOnlyReturned(Value tensor) {
+  return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
+    if (isa<func::ReturnOp>(user))
+      return true;
+    return user->getNumResults() == 1 && viewedTensor(user->getResult(0)) == viewedTensor(tensor) &&
+           isOnlyReturned(user->getResult(0));
+  });
+}
+
+/// Moves a tensor's views, which are only returned, to the end of the block.
+void moveViewsToEnd(Value tensor, Operation *end) {
+  for (Operation *user : llvm::make_early_inc_range(tensor.getUsers()))
+    if (user != end) {
+      user->moveBefore(end);
+      moveViewsToEnd(user->getResult(0), end);
+    }
+}
+
+/// Moves each update of a state that later dispatches still read to the end, so that the new value
+/// can be written over the old one.
+void sinkStateUpdates(func::FuncOp function) {
+  Operation *end = function.getBody().front().getTerminator();
+  for (StateUpdate &update : stateUpdatesOf(function)) {
+    if (!isUsedAfter(update.input, update.dispatch) || !isOnlyReturned(update.dispatch.getResult()))
+      continue;
+    update.dispatch->moveBefore(end);
+    moveViewsToEnd(update.dispatch.getResult(), end);
+  }
+}
+
+/// Adds to the problem that the readers of a state precede its update: each reader writes a value
+/// of size 0, which the update reads. Readers after the update in the given order add nothing.
+void keepReadersBeforeUpdates(func::FuncOp function, DispatchGraph &graph) {
+  llvm::DenseMap<Operation *, uint32_t> numbers;
+  for (auto [i, dispatch] : llvm::enumerate(graph.dispatches))
+    numbers[dispatch] = static_cast<uint32_t>(i);
+  for (const StateUpdate &update : stateUpdatesOf(function)) {
+    const uint32_t writer = numbers.lookup(update.dispatch);
+    for (uint32_t reader = 0; reader < writer; ++reader) {
+      if (llvm::none_of(graph.dispatches[reader].getInputs(),
+                        [&](Value operand) { return viewedTensor(operand) == update.input; }))
+        continue;
+      const auto token = static_cast<uint32_t>(graph.problem.values.size());
+      graph.problem.values.push_back({0, false});
+      graph.problem.operators[reader].writes.push_back(token);
+      graph.problem.operators[writer].reads.push_back(token);
+    }
+  }
+}
+
 struct OrderDispatchesPass : impl::OrderDispatchesBase<OrderDispatchesPass> {
   using OrderDispatchesBase::OrderDispatchesBase;
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     Block &block = function.getBody().front();
+    sinkStateUpdates(function);
     DispatchGraph graph = dispatchGraphOf(function);
+    keepReadersBeforeUpdates(function, graph);
     plan::OrderOptions options;
     options.maxStageGrowth = maxStageGrowth / 100.0;
     Result<plan::Order> order = plan::searchOrder(graph.problem, options);

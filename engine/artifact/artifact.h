@@ -26,7 +26,7 @@
 namespace gantry::artifact {
 
 /// Version 2 added kernels that read texel buffers, version 3 values that begin within their slot,
-/// version 4 values that are boxes in others.
+/// version 4 values that are boxes in others, and states.
 inline constexpr uint32_t kFormatVersion = 4;
 inline constexpr uint32_t kOldestFormatVersion = 1;
 inline constexpr uint64_t kSectionAlignment = 4096; // Bytes.

@@ -1,4 +1,4 @@
-// The fixed header of a .gantry file, and its checksums; private to engine/artifact.
+// The fixed header of a .gantry file, and the checksums. Other folders use the checksums only.
 //
 // The header keeps its layout in all format versions, so that every build can tell a newer file
 // from a damaged file.

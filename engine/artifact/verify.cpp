@@ -69,6 +69,7 @@ public:
     GANTRY_RETURN_IF_ERROR(checkKernels());
     GANTRY_RETURN_IF_ERROR(checkCommands());
     GANTRY_RETURN_IF_ERROR(checkPlan());
+    GANTRY_RETURN_IF_ERROR(checkStates(program_, folded_));
     return isRoot ? checkChunks() : checkNotNested();
   }
 

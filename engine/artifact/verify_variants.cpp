@@ -5,8 +5,8 @@ namespace gantry::artifact {
 
 namespace {
 
-/// Returns whether two lists of ports or symbols have the same names in the same order, and `equal`
-/// holds for each pair.
+/// Returns whether two lists of ports, symbols or states have the same names in the same order, and
+/// `equal` holds for each pair.
 template <typename List, typename Equal>
 bool sameLists(const List &list, const List &other, Equal equal) {
   if (list.size() != other.size())
@@ -20,6 +20,16 @@ bool sameLists(const List &list, const List &other, Equal equal) {
 
 } // namespace
 
+static bool haveSameStates(const Program &root, const Program &variant) {
+  const uint32_t count = root.states() ? root.states()->size() : 0;
+  if (count == 0 || !variant.states())
+    return count == (variant.states() ? variant.states()->size() : 0);
+  return sameLists(*root.states(), *variant.states(), [](const State &state, const State &other) {
+    return state.input() == other.input() && state.output() == other.output() &&
+           state.capacity_bytes() == other.capacity_bytes();
+  });
+}
+
 Status checkSameInterface(const Program &root, const Program &variant) {
   const auto samePort = [](const Port &port, const Port &other) {
     return port.type() == other.type() && port.dims()->size() == other.dims()->size();
@@ -27,6 +37,8 @@ Status checkSameInterface(const Program &root, const Program &variant) {
   const auto sameSymbol = [](const Symbol &symbol, const Symbol &other) {
     return symbol.input() == other.input() && symbol.dim() == other.dim();
   };
+  if (!haveSameStates(root, variant))
+    return {StatusCode::kDataLoss, "its states differ from those of the program"};
   if (!sameLists(*root.inputs(), *variant.inputs(), samePort) ||
       !sameLists(*root.outputs(), *variant.outputs(), samePort) ||
       !sameLists(*root.symbols(), *variant.symbols(), sameSymbol))

@@ -2,6 +2,7 @@
 #include "engine/capi/handles.h"
 #include "backends/vulkan/vulkan.h"
 #include "engine/capi/call.h"
+#include "engine/capi/donations.h"
 #include "engine/capi/trace_api.h"
 #include "engine/base/device_profile.h"
 #include "engine/heap/extras/report.h"
@@ -93,6 +94,20 @@ Status allocateBuffer(heap::Heap &heap, const gantry_memory_kind_t &kind,
     return {};
   const Status why = heap::explain(heap, code, request);
   return Status(why.code(), "no memory for '" + std::string(name) + "': " + why.message());
+}
+
+/// Writes the place of a buffer and returns true. If the handle is NULL or stale, returns false and
+/// reports why. The function's name appears in the message.
+bool placeOf(const char *function, const gantry_buffer_t *buffer, heap::Placement *place) {
+  const heap::BufferHandle handle = capi::handleOf(buffer);
+  const heap::Heap *heap = heap::Heap::of(handle);
+  if (heap != nullptr && heap->resolve(handle, place) == heap::HeapCode::kOk)
+    return true;
+  if (!buffer)
+    capi::nullArgument(function, "buffer");
+  else if (heap != nullptr)
+    capi::report(capi::staleBuffer(handle));
+  return false;
 }
 
 } // namespace
@@ -286,19 +301,13 @@ void gantry_buffer_release(gantry_buffer_t *buffer) {
 }
 
 void *gantry_buffer_data(gantry_buffer_t *buffer) {
-  const heap::BufferHandle handle = capi::handleOf(buffer);
-  const heap::Heap *heap = heap::Heap::of(handle);
   heap::Placement place;
-  return heap != nullptr && heap->resolve(handle, &place) == heap::HeapCode::kOk ? place.mapped
-                                                                                 : nullptr;
+  return placeOf("gantry_buffer_data", buffer, &place) ? place.mapped : nullptr;
 }
 
 uint64_t gantry_buffer_size(const gantry_buffer_t *buffer) {
-  const heap::BufferHandle handle = capi::handleOf(buffer);
-  const heap::Heap *heap = heap::Heap::of(handle);
   heap::Placement place;
-  return heap != nullptr && heap->resolve(handle, &place) == heap::HeapCode::kOk ? place.sizeBytes
-                                                                                 : 0;
+  return placeOf("gantry_buffer_size", buffer, &place) ? place.sizeBytes : 0;
 }
 
 } // extern "C"

@@ -29,6 +29,10 @@ struct gantry_run {
   std::shared_ptr<gantry::program::Run> run;
 };
 
+struct gantry_state {
+  std::shared_ptr<gantry::program::State> state;
+};
+
 namespace gantry::capi {
 
 /// The struct gantry_buffer is never defined. The value of a gantry_buffer_t pointer is the 64-bit

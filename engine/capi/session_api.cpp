@@ -1,6 +1,8 @@
 // The functions of gantry.h for sessions and runs.
 #include "engine/capi/call.h"
+#include "engine/capi/donations.h"
 #include "engine/capi/handles.h"
+#include "engine/capi/tensors.h"
 
 #include <cinttypes>
 #include <cstddef>
@@ -68,49 +70,16 @@ Result<program::SessionOptions> readOptions(const gantry_session_options_t *sour
                     "session options: the arena belongs to another device");
     options.arena = program::Storage::share(*device.heap, arena);
     if (!options.arena)
+      return capi::prefixed("session options: arena", capi::staleBuffer(arena));
+  }
+  constexpr size_t kState = offsetof(gantry_session_options_t, state) + sizeof(void *);
+  if (source->struct_size >= kState && source->state) {
+    if (source->state->state->heap().get() != device.heap.get())
       return Status(StatusCode::kInvalidArgument,
-                    "session options: the arena's buffer was already released");
+                    "session options: the state belongs to another device");
+    options.state = source->state->state;
   }
   return options;
-}
-
-Result<program::TensorShape> readShape(const gantry_tensor_t &tensor, const char *kind,
-                                       size_t index) {
-  const int type = capi::rawValue(tensor.type);
-  if (type < 0 || type > GANTRY_TYPE_BOOL)
-    return statusf(StatusCode::kInvalidArgument, "%s %zu: type %d does not exist", kind, index,
-                   type);
-  if (tensor.rank > GANTRY_MAX_RANK)
-    return statusf(StatusCode::kInvalidArgument, "%s %zu: rank %u; the rank is at most %d", kind,
-                   index, tensor.rank, GANTRY_MAX_RANK);
-  program::TensorShape shape;
-  shape.type = static_cast<artifact::ElementType>(type);
-  shape.dims.assign(tensor.dims, tensor.dims + tensor.rank);
-  return shape;
-}
-
-Status readMemory(const gantry_tensor_t &tensor, const program::Session &session, const char *kind,
-                  size_t index, program::TensorArgument &argument) {
-  argument.data = tensor.data;
-  argument.offset = tensor.offset;
-  argument.sizeBytes = tensor.size_bytes;
-  if (!tensor.buffer)
-    return {};
-  const heap::BufferHandle buffer = capi::handleOf(tensor.buffer);
-  if (heap::Heap::of(buffer) != session.heap().get())
-    return statusf(StatusCode::kInvalidArgument, "%s %zu: its buffer belongs to another device",
-                   kind, index);
-  argument.buffer = program::Storage::share(*session.heap(), buffer);
-  if (!argument.buffer)
-    return statusf(StatusCode::kInvalidArgument, "%s %zu: its buffer was already released", kind,
-                   index);
-  const uint64_t bufferBytes = gantry_buffer_size(tensor.buffer);
-  if (tensor.offset > bufferBytes || tensor.size_bytes > bufferBytes - tensor.offset)
-    return statusf(StatusCode::kInvalidArgument,
-                   "%s %zu: %" PRIu64 " bytes from offset %" PRIu64
-                   " on are not inside its buffer of %" PRIu64 " bytes",
-                   kind, index, tensor.size_bytes, tensor.offset, bufferBytes);
-  return {};
 }
 
 /// Returns an error if the caller's type of an output differs from the port's type.
@@ -155,14 +124,8 @@ Status checkLists(const gantry_session_t *session, const void *inputs, size_t in
 }
 
 void fillOutputs(const std::vector<program::OutputShape> &shapes, gantry_tensor_t *outputs) {
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    outputs[i].type = static_cast<gantry_type_t>(shapes[i].shape.type);
-    outputs[i].rank = static_cast<uint32_t>(shapes[i].shape.dims.size());
-    std::memset(outputs[i].dims, 0, sizeof(outputs[i].dims));
-    for (size_t d = 0; d < shapes[i].shape.dims.size(); ++d)
-      outputs[i].dims[d] = shapes[i].shape.dims[d];
-    outputs[i].size_bytes = shapes[i].sizeBytes;
-  }
+  for (size_t i = 0; i < shapes.size(); ++i)
+    capi::fillShape(shapes[i].shape, shapes[i].sizeBytes, &outputs[i]);
 }
 
 Result<std::shared_ptr<program::Run>> start(gantry_session_t *session,
@@ -171,13 +134,18 @@ Result<std::shared_ptr<program::Run>> start(gantry_session_t *session,
                                             std::vector<program::OutputShape> &shapes) {
   GANTRY_RETURN_IF_ERROR(checkLists(session, inputs, inputCount, outputs, outputCount));
   std::vector<program::TensorArgument> in(inputCount), out(outputCount);
+  const program::Program &program = session->session->program();
+  heap::Heap &heap = *session->session->heap();
   for (size_t i = 0; i < inputCount; ++i) {
-    GANTRY_ASSIGN_OR_RETURN(in[i].shape, readShape(inputs[i], "input", i));
-    GANTRY_RETURN_IF_ERROR(readMemory(inputs[i], *session->session, "input", i, in[i]));
+    if (!program.inputs()[i].state) { // The state has the shape.
+      GANTRY_ASSIGN_OR_RETURN(in[i].shape, capi::readShape(inputs[i], "input", i));
+    }
+    GANTRY_RETURN_IF_ERROR(capi::readMemory(inputs[i], heap, "input", i, in[i]));
   }
   for (size_t i = 0; i < outputCount; ++i) {
-    GANTRY_RETURN_IF_ERROR(checkOutputType(outputs[i], session->session->program(), i));
-    GANTRY_RETURN_IF_ERROR(readMemory(outputs[i], *session->session, "output", i, out[i]));
+    if (!program.outputs()[i].state)
+      GANTRY_RETURN_IF_ERROR(checkOutputType(outputs[i], program, i));
+    GANTRY_RETURN_IF_ERROR(capi::readMemory(outputs[i], heap, "output", i, out[i]));
   }
   return session->session->submit(in, out, shapes);
 }
@@ -187,8 +155,11 @@ shapesFor(gantry_session_t *session, const gantry_tensor_t *inputs, size_t input
           const gantry_tensor_t *outputs, size_t outputCount) {
   GANTRY_RETURN_IF_ERROR(checkLists(session, inputs, inputCount, outputs, outputCount));
   std::vector<program::TensorShape> in(inputCount);
+  const program::Program &program = session->session->program();
   for (size_t i = 0; i < inputCount; ++i) {
-    GANTRY_ASSIGN_OR_RETURN(in[i], readShape(inputs[i], "input", i));
+    if (!program.inputs()[i].state) {
+      GANTRY_ASSIGN_OR_RETURN(in[i], capi::readShape(inputs[i], "input", i));
+    }
   }
   return session->session->outputShapes(in);
 }
@@ -299,10 +270,14 @@ gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer) {
   heap::Heap *heap = heap::Heap::of(handle);
   program::Storage storage =
       heap != nullptr ? program::Storage::share(*heap, handle) : program::Storage();
-  if (!storage)
-    return capi::report(Status(StatusCode::kInvalidArgument, "the buffer was already released"));
-  if (const Status donated = run->run->donate(storage); !donated.isOk())
+  const char *name = "";
+  uint32_t references = 0;
+  if (!storage || heap->describe(handle, &name, &references) != heap::HeapCode::kOk)
+    return capi::report(capi::staleBuffer(handle));
+  // The caller's references are the handle and `storage`.
+  if (const Status donated = run->run->donate(storage, 2); !donated.isOk())
     return capi::report(donated);
+  capi::noteDonation(handle, name, run->run->name());
   gantry_buffer_release(buffer);
   return GANTRY_STATUS_OK;
 }

@@ -371,6 +371,16 @@ bool Arena::isLive(BufferHandle buffer) {
   return find(buffer) != nullptr;
 }
 
+HeapCode Arena::describe(BufferHandle buffer, uint32_t *name, uint32_t *references) {
+  const Locked locked(lock_);
+  const BufferRecord *record = find(buffer);
+  if (record == nullptr)
+    return HeapCode::kStaleHandle;
+  *name = record->name;
+  *references = record->references;
+  return HeapCode::kOk;
+}
+
 HeapCode Arena::locate(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes) {
   const Locked locked(lock_);
   const BufferRecord *record = find(buffer);

@@ -111,6 +111,8 @@ public:
   /// Keeps the storage in use until the point has passed, even if the buffer is released earlier.
   HeapCode freeAfter(BufferHandle buffer, const TimelinePoint &point);
   bool isLive(BufferHandle buffer);
+  /// Writes the index of the buffer's name, and its number of references.
+  HeapCode describe(BufferHandle buffer, uint32_t *name, uint32_t *references);
   /// Writes the buffer's place and requested size. Returns kBusy if the buffer has no storage.
   HeapCode locate(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes);
   /// Does the same, and counts a pin if the buffer is movable or spillable. *ticket is the last

@@ -219,6 +219,17 @@ bool Heap::isLive(BufferHandle buffer) const {
   return arena != nullptr && arena->isLive(buffer);
 }
 
+HeapCode Heap::describe(BufferHandle buffer, const char **name, uint32_t *references) const {
+  Arena *arena = components_.handles.ownerOf(buffer);
+  if (arena == nullptr)
+    return HeapCode::kForeignHandle;
+  uint32_t index = 0;
+  const HeapCode code = arena->describe(buffer, &index, references);
+  if (code == HeapCode::kOk)
+    *name = components_.names.text(index);
+  return code;
+}
+
 HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
   Arena *arena = components_.handles.ownerOf(buffer);
   if (arena == nullptr)

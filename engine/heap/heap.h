@@ -94,6 +94,10 @@ public:
   /// Whether the buffer has a reference left.
   bool isLive(BufferHandle buffer) const;
 
+  /// Writes the name of a live buffer ("" if it has none), valid as long as the heap, and the
+  /// number of its references.
+  HeapCode describe(BufferHandle buffer, const char **name, uint32_t *references) const;
+
   /// Pins a buffer and writes its place. While pinned, a buffer is neither moved nor spilled. Pins
   /// are counted. pin() waits for a relocation of the buffer, and restores a spilled buffer, which
   /// may fail as allocate() does. If the buffer is mapped, pin() also waits for the submissions

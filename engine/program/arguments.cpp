@@ -35,9 +35,12 @@ struct BufferUse {
   uint64_t begin;
   uint64_t end;
   std::string name;
+  std::optional<uint32_t> state; // The state whose buffer this is.
 };
 
 bool overlap(const BufferUse &a, const BufferUse &b) {
+  if (a.state && b.state) // Different states never overlap (State::bind).
+    return false;
   return a.block == b.block && a.begin < b.end && b.begin < a.end;
 }
 
@@ -61,7 +64,7 @@ Status checkArguments(const Program &program, std::span<const TensorArgument> in
     GANTRY_RETURN_IF_ERROR(checkMemory("input", port, inputs[i], inputs[i].shape, size));
     if (inputs[i].buffer)
       read.push_back({inputs[i].buffer.block(), inputs[i].offset, inputs[i].offset + size,
-                      "input '" + port.name + "'"});
+                      "input '" + port.name + "'", port.state});
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Port &port = program.outputs()[i];
@@ -69,7 +72,7 @@ Status checkArguments(const Program &program, std::span<const TensorArgument> in
     GANTRY_RETURN_IF_ERROR(checkMemory("output", port, outputs[i], outputShapes[i].shape, size));
     if (outputs[i].buffer)
       written.push_back({outputs[i].buffer.block(), outputs[i].offset, outputs[i].offset + size,
-                         "output '" + port.name + "'"});
+                         "output '" + port.name + "'", port.state});
   }
   for (size_t i = 0; i < written.size(); ++i) {
     for (const BufferUse &other : read)

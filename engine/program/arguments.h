@@ -1,14 +1,31 @@
-// Checks the memory of a run's inputs and outputs: whether it is given, large enough, and not
-// shared with an output. shapes.h checks the shapes. Sizes are in bytes. Threads: pure functions.
+// The tensors of a run: where the caller's inputs and outputs lie, and checks of their memory.
+//
+// Threads: pure functions.
 #pragma once
 
-#include "engine/program/session.h"
+#include "engine/program/shapes.h"
+#include "engine/program/storage.h"
 
 namespace gantry::program {
 
-/// Returns kInvalidArgument if the number of outputs is wrong, if memory is missing or too small,
-/// or if an output overlaps another argument. The message names the port, the offending value and
-/// the valid value. The shapes of the inputs must have been checked before.
+/// One input or output: either host memory (data) or a range of a buffer (buffer, offset).
+struct TensorArgument {
+  TensorShape shape; // Used for inputs only.
+  void *data = nullptr;
+  Storage buffer; // A buffer of the session's heap.
+  uint64_t offset = 0;
+  uint64_t sizeBytes = 0; // Size of data, or of the range of the buffer.
+};
+
+struct OutputShape {
+  TensorShape shape;
+  uint64_t sizeBytes = 0;
+};
+
+/// Checks the memory of all arguments: host memory or a buffer, large enough, and no two outputs,
+/// nor an input and an output, in the same bytes of a buffer. The input and the output of a state
+/// may share their bytes. The shapes of the inputs must have passed bindSymbols(). Returns
+/// kInvalidArgument, with the port in the message.
 Status checkArguments(const Program &program, std::span<const TensorArgument> inputs,
                       std::span<const TensorArgument> outputs,
                       std::span<const OutputShape> outputShapes);

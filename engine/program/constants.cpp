@@ -73,16 +73,32 @@ private:
   std::vector<Copy> copies_;
 };
 
+/// Returns for each value whether it is the first value of a state and no command reads it. The
+/// State holds such a constant, and the session does not.
+std::vector<bool> onlyFirstValues(const Program &program) {
+  std::vector<bool> only(program.metadata().values()->size(), false);
+  bool any = false;
+  for (const StatePort &state : program.states())
+    if (state.initial)
+      any = only[*state.initial] = true;
+  if (any)
+    for (const artifact::Command *command : *program.metadata().commands())
+      for (uint32_t value : *command->bindings())
+        only[value] = false;
+  return only;
+}
+
 } // namespace
 
 Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes) {
   const auto &values = *program.metadata().values();
+  const std::vector<bool> left = onlyFirstValues(program);
   ConstantLayout layout;
   layout.places.resize(values.size());
   std::vector<uint32_t> stored, fills;
   for (uint32_t i = 0; i < values.size(); ++i) {
     const artifact::Value &value = *values.Get(i);
-    if (value.storage() != artifact::Storage::constant)
+    if (value.storage() != artifact::Storage::constant || left[i])
       continue;
     if (sizeOf(program, i) > maxBytes - kAlignment)
       return statusf(StatusCode::kUnsupported,
@@ -183,7 +199,7 @@ Result<Constants> Constants::upload(const Program &program,
   for (uint32_t i = 0; i < program.metadata().values()->size(); ++i) {
     const artifact::Value &value = *program.metadata().values()->Get(i);
     const uint64_t size = value.fill() ? sizeOf(program, i) : 0;
-    if (size == 0)
+    if (size == 0 || layout.places[i].block == UINT32_MAX)
       continue;
     GANTRY_RETURN_IF_ERROR(list->fill(constants.find(i, size), value.fill_word()));
     anyFill = true;

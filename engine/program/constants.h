@@ -3,8 +3,9 @@
 // The parts of the artifact's constants section that the program uses are copied to buffers
 // ("blocks"). A block is as large as the device's max allocation size allows, so there are few
 // blocks, and a block never ends inside a constant. Parts that only other variants use are left
-// out. Fills have blocks of their own and are written by the device. All other bytes go through one
-// staging buffer, chunk by chunk, and the checksum of each chunk is verified before the copy.
+// out, and so are constants that are only the first value of a state (states/state.h). Fills have
+// blocks of their own and are written by the device. All other bytes go through one staging buffer,
+// chunk by chunk, and the checksum of each chunk is verified before the copy.
 //
 // Ownership: Constants owns its buffers. Units: bytes. Threads: immutable after upload().
 #pragma once
@@ -28,7 +29,7 @@ struct ConstantLayout {
     uint64_t offset = 0; // Offset in the block, in bytes.
   };
   struct Place {
-    uint32_t block = UINT32_MAX; // UINT32_MAX for values that are not constants.
+    uint32_t block = UINT32_MAX; // UINT32_MAX for values without a place here.
     uint64_t offset = 0;         // Offset in the block, in bytes.
   };
   std::vector<Block> blocks;

@@ -29,6 +29,7 @@ public:
     symbols();
     ports("inputs", *metadata_.inputs());
     ports("outputs", *metadata_.outputs());
+    states();
     values();
     commands();
     kernels();
@@ -122,6 +123,27 @@ private:
       json_.endObject();
     }
     json_.endList();
+  }
+
+  void states() {
+    json_.key("states").beginList();
+    for (const StatePort &state : program_.states()) {
+      json_.beginObject();
+      json_.field("name", state.name);
+      json_.field("input", state.input);
+      optionalIndex("output", state.output);
+      json_.field("capacity_bytes", state.capacityBytes);
+      optionalIndex("initial", state.initial);
+      json_.endObject();
+    }
+    json_.endList();
+  }
+  void optionalIndex(const char *name, std::optional<uint32_t> index) {
+    json_.key(name);
+    if (index)
+      json_.value(*index);
+    else
+      json_.null();
   }
 
   void values() {

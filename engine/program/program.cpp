@@ -29,6 +29,24 @@ std::vector<Port> readPorts(const Program &program,
   return ports;
 }
 
+std::vector<StatePort> readStates(const artifact::Program &metadata) {
+  constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<StatePort> states;
+  for (uint32_t i = 0; metadata.states() && i < metadata.states()->size(); ++i) {
+    const artifact::State &source = *metadata.states()->Get(i);
+    StatePort state;
+    state.name = source.name()->str();
+    state.input = source.input();
+    if (source.output() != kNone)
+      state.output = source.output();
+    state.capacityBytes = source.capacity_bytes();
+    if (source.initial() != kNone)
+      state.initial = source.initial();
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
 } // namespace
 
 Result<std::shared_ptr<const Program>>
@@ -42,6 +60,12 @@ Program::make(std::shared_ptr<const artifact::Artifact> artifact, const artifact
   GANTRY_ASSIGN_OR_RETURN(program->knownExprs_, artifact::foldConstantExprs(program->metadata()));
   program->inputs_ = readPorts(*program, *program->metadata().inputs());
   program->outputs_ = readPorts(*program, *program->metadata().outputs());
+  program->states_ = readStates(program->metadata());
+  for (uint32_t i = 0; i < program->states_.size(); ++i) {
+    program->inputs_[program->states_[i].input].state = i;
+    if (program->states_[i].output)
+      program->outputs_[*program->states_[i].output].state = i;
+  }
   return std::shared_ptr<const Program>(std::move(program));
 }
 

@@ -3,7 +3,7 @@
 // An artifact may hold several variants of a model, each compiled for one device profile. The
 // program that load() returns describes the first variant, the baseline, and lets sessions choose
 // among all variants. variant() returns one variant as a Program of its own over the same file. All
-// variants have the same inputs, outputs and symbols.
+// variants have the same inputs, outputs, symbols and states.
 //
 // Errors: kNotFound or kIo if the file cannot be read, kDataLoss if it is damaged, kVersionMismatch
 // if it is newer than this library. Constants are verified when a session uploads them.
@@ -35,6 +35,18 @@ struct Port {
   // True for an input that a run copies into the arena, where other values may reuse its bytes
   // after its last use.
   bool donated = false;
+  std::optional<uint32_t>
+      state; // Index in Program::states() of the state that the port belongs to.
+};
+
+/// An input and an output that share one buffer across runs, or an input that lies in such a
+/// buffer and that runs only read.
+struct StatePort {
+  std::string name; // The input's name.
+  uint32_t input = 0;
+  std::optional<uint32_t> output;
+  uint64_t capacityBytes = 0;      // Size of the buffer.
+  std::optional<uint32_t> initial; // The value, a constant, that the state has at first.
 };
 
 /// A loaded artifact, or one variant of it.
@@ -63,6 +75,7 @@ public:
   const std::vector<std::optional<int64_t>> &knownExprs() const { return knownExprs_; }
   const std::vector<Port> &inputs() const { return inputs_; }
   const std::vector<Port> &outputs() const { return outputs_; }
+  const std::vector<StatePort> &states() const { return states_; }
 
   /// Returns the contents of the artifact as JSON; docs/artifact-json.md describes the schema. For
   /// a dynamic program, `symbols` holds the values of its symbols, and the plan is made for them;
@@ -83,6 +96,7 @@ private:
   std::vector<std::optional<int64_t>> knownExprs_;
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
+  std::vector<StatePort> states_;
 };
 
 } // namespace gantry::program

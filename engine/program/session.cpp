@@ -137,6 +137,20 @@ Status Session::load() {
   }
   GANTRY_ASSIGN_OR_RETURN(constants_, Constants::upload(*program_, heap_));
   trace_.setConstants(constants_.block());
+  return bindStates();
+}
+
+Status Session::bindStates() {
+  if (program_->states().empty() && !options_.state)
+    return {};
+  std::shared_ptr<State> state = options_.state;
+  if (!state) {
+    const device::MemoryKind kind = hostWritesDirectly(*device_, options_)
+                                        ? device::MemoryKind::kUnified
+                                        : device::MemoryKind::kDevice;
+    GANTRY_ASSIGN_OR_RETURN(state, State::create(*program_, heap_, kind));
+  }
+  GANTRY_ASSIGN_OR_RETURN(states_, StateBinding::create(program_, std::move(state)));
   return {};
 }
 
@@ -283,7 +297,9 @@ Result<std::vector<OutputShape>> Session::outputShapesOf(const ShapePlan &plan) 
 }
 
 Result<std::vector<OutputShape>> Session::outputShapes(std::span<const TensorShape> inputs) {
-  GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planForInputs(inputs));
+  std::vector<TensorShape> shapes(inputs.begin(), inputs.end());
+  GANTRY_RETURN_IF_ERROR(states_.fillShapes(shapes));
+  GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planForInputs(shapes));
   return outputShapesOf(*entry->plan);
 }
 
@@ -344,11 +360,20 @@ Result<std::shared_ptr<Recording>> Session::findRecording(const CachedPlan &entr
 Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inputs,
                                              std::span<const TensorArgument> outputs,
                                              std::vector<OutputShape> &shapes) {
+  std::vector<TensorArgument> filledInputs, filledOutputs;
+  if (states_) {
+    filledInputs.assign(inputs.begin(), inputs.end());
+    filledOutputs.assign(outputs.begin(), outputs.end());
+    GANTRY_RETURN_IF_ERROR(states_.fillArguments(filledInputs, filledOutputs));
+    inputs = filledInputs;
+    outputs = filledOutputs;
+  }
   std::vector<TensorShape> inputShapes;
   for (const TensorArgument &input : inputs)
     inputShapes.push_back(input.shape);
   GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planForInputs(inputShapes));
   GANTRY_ASSIGN_OR_RETURN(std::vector<OutputShape> outputShapes, outputShapesOf(*entry->plan));
+  GANTRY_RETURN_IF_ERROR(states_.checkCapacity(outputShapes));
   GANTRY_RETURN_IF_ERROR(checkArguments(*program_, inputs, outputs, outputShapes));
 
   if (inFlight_.size() >= kMaxRunsInFlight) {
@@ -380,53 +405,42 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
   for (uint32_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i].buffer)
       run->hostOutputs_.push_back({i, outputs[i].data, outputShapes[i].sizeBytes});
-  run->startNs_ = nowNs();
   GANTRY_RETURN_IF_ERROR(checkHostMemory()); // The last check before work is submitted.
-  GANTRY_ASSIGN_OR_RETURN(run->ticket_, device_->submit(run->recording_->list()));
-  if (run->recording_->isTimed())
-    trace_.noteTimes(metadata.commands()->size() + 1);
-  if (trace::isOn())
-    traceRun(*run, inputBindings, outputBindings);
-  run->session_ = shared_from_this();
-  run->program_ = program_;
-  inFlight_.push_back(run);
-  lastPlan_ = entry->plan;
+  GANTRY_RETURN_IF_ERROR(start(run, inputBindings, outputBindings));
+  states_.noteRun(run, outputShapes);
   shapes = std::move(outputShapes);
   return run;
 }
 
-Result<bool> Run::wait(uint64_t timeoutNs) {
-  if (!ended_) {
-    const std::shared_ptr<Session> session = session_; // endRun() drops the run's reference.
-    Result<bool> done = session->device_->wait(ticket_, timeoutNs);
-    if (done.isOk() && !*done)
-      return false;
-    if (!done.isOk())
-      session->trace_.endRun(traceId_, recording_->plan().get(), ticket_, done.status().code(), {});
-    session->endRun(*this, done.isOk() ? session->collect(*this) : done.status());
+Status Session::start(const std::shared_ptr<Run> &run, std::span<const PortBinding> inputs,
+                      std::span<const PortBinding> outputs) {
+  run->program_ = program_;
+  run->number_ = ++submittedRuns_;
+  run->startNs_ = nowNs();
+  auto ticket = device_->submit(run->recording_->list());
+  if (!ticket.isOk()) {
+    // A device that was lost may have executed a part of the run. Otherwise nothing was executed.
+    if (device_->isLost())
+      states_.noteFailure(run->name(), ticket.status());
+    return ticket.status();
   }
-  if (!status_.isOk())
-    return status_;
-  return true;
+  run->ticket_ = *ticket;
+  if (run->recording_->isTimed())
+    trace_.noteTimes(program_->metadata().commands()->size() + 1);
+  if (trace::isOn())
+    traceRun(*run, inputs, outputs);
+  run->session_ = shared_from_this();
+  inFlight_.push_back(run);
+  lastPlan_ = run->recording_->plan();
+  return {};
 }
 
-Status Run::donate(Storage &buffer) {
-  const uint64_t block = buffer.block();
-  const auto isIt = [&](const Held &held) { return held.block == block; };
-  const auto found = std::find_if(buffers_.begin(), buffers_.end(), isIt);
-  if (found == buffers_.end())
-    return Status(StatusCode::kInvalidArgument, "the run has no input in this buffer");
-  for (const Held &held : buffers_)
-    if (isIt(held) && !held.isInput)
-      return statusf(StatusCode::kInvalidArgument,
-                     "the run writes its output '%s' to this buffer; only inputs can be donated",
-                     program_->metadata().values()->Get(held.value)->name()->c_str());
-  if (!ended_) {
-    session_->trace_.donate(traceId_, found->value, buffer);
-    session_->releaseBuffer(block);
-  }
-  buffer.reset();
-  return {};
+uint32_t Session::countHolders(uint64_t block) const {
+  uint32_t count = 0;
+  for (const auto &run : inFlight_)
+    for (const Run::Held &held : run->buffers_)
+      count += held.block == block && held.storage ? 1 : 0;
+  return count;
 }
 
 void Session::releaseBuffer(uint64_t block) {
@@ -487,6 +501,8 @@ Status Session::collect(Run &run) {
 }
 
 void Session::endRun(Run &run, Status status) {
+  if (!status.isOk())
+    states_.noteFailure(run.name(), status);
   run.ended_ = true;
   run.status_ = std::move(status);
   run.recording_.reset();

@@ -6,7 +6,8 @@
 // because a recording's inputs and outputs are in use until its run has ended.
 //
 // All memory comes from the device's heap. All runs share the arena. If a shape needs a larger
-// arena, the session waits for the runs in flight and replaces the arena.
+// arena, the session waits for the runs in flight and replaces the arena. The ports of a state lie
+// in the buffers of a State (states/state.h), in every run.
 //
 // Errors: kInvalidArgument for wrong inputs and outputs, kUnsupported if the device cannot run the
 // program, kDataLoss if the artifact is damaged, kOutOfMemory, kDeviceLost, and kInternal if the
@@ -14,28 +15,15 @@
 // Threads: a session and its runs are used by one thread at a time. Units: bytes and nanoseconds.
 #pragma once
 
+#include "engine/program/arguments.h"
 #include "engine/program/recording.h"
 #include "engine/program/session_trace.h"
-#include "engine/program/shapes.h"
+#include "engine/program/states/state_binding.h"
 
 #include <deque>
 #include <list>
 
 namespace gantry::program {
-
-/// One input or output: either host memory (data) or a range of a buffer (buffer, offset).
-struct TensorArgument {
-  TensorShape shape; // Used for inputs only.
-  void *data = nullptr;
-  Storage buffer; // A buffer of the session's heap.
-  uint64_t offset = 0;
-  uint64_t sizeBytes = 0; // Size of data, or of the range of the buffer.
-};
-
-struct OutputShape {
-  TensorShape shape;
-  uint64_t sizeBytes = 0;
-};
 
 /// The figures of gantry_statistics_t; gantry.h describes each.
 struct Statistics {
@@ -85,11 +73,18 @@ public:
   Result<bool> wait(uint64_t timeoutNs);
 
   /// Donates the buffer of an input: takes the caller's reference, and drops the references of all
-  /// runs of the session in flight. If there is no other reference, the memory becomes free as soon
-  /// as the device has finished these runs. Returns kInvalidArgument, and the
-  /// caller keeps its reference, if the run has no input in this buffer or writes to it. After the
-  /// end of the run the call only drops the caller's reference.
-  Status donate(Storage &buffer);
+  /// runs of the session in flight. The memory becomes free as soon
+  /// as the device has finished these runs. Returns kInvalidArgument, and the caller keeps its
+  /// reference, if the run has no input in this buffer or writes to it, and kFailedPrecondition if
+  /// something else holds the buffer: a run of another session, a State or an arena. After the end
+  /// of the run the call only drops the caller's reference. callersReferences is the number of
+  /// references that the caller owns, `buffer` among them.
+  Status donate(Storage &buffer, uint32_t callersReferences = 1);
+
+  /// Returns whether wait() has reported the end.
+  bool hasEnded() const { return ended_; }
+  /// Text for messages, such as "run 3 of program 'resnet'". A session counts its runs from 1.
+  std::string name() const;
 
 private:
   friend class Session;
@@ -109,6 +104,7 @@ private:
   };
   std::vector<Held> buffers_; // The caller's buffers, which the run keeps alive until it has ended.
   std::vector<HostOutput> hostOutputs_;
+  uint64_t number_ = 0; // Counts the runs of the session from 1.
   uint64_t ticket_ = 0;
   uint32_t traceId_ = 0;
   uint64_t startNs_ = 0;
@@ -131,7 +127,7 @@ public:
 
   /// Starts a run and stores the shapes of its outputs in `shapes`. Inputs in host memory are
   /// copied before the function returns. Buffers, and outputs in host memory, are in use until the
-  /// run has ended.
+  /// run has ended. The arguments of a state's ports have no memory; their shapes are ignored.
   Result<std::shared_ptr<Run>> submit(std::span<const TensorArgument> inputs,
                                       std::span<const TensorArgument> outputs,
                                       std::vector<OutputShape> &shapes);
@@ -151,6 +147,8 @@ public:
   const Program &program() const { return *program_; }
   const std::shared_ptr<const Program> &sharedProgram() const { return program_; }
   const std::shared_ptr<heap::Heap> &heap() const { return heap_; }
+  /// The values of the program's states; null if it has none.
+  const std::shared_ptr<State> &state() const { return states_.state(); }
 
 private:
   friend class Run;
@@ -171,6 +169,10 @@ private:
                                                     const SessionOptions &options,
                                                     uint64_t startNs);
   Status load();
+  Status bindStates();
+  /// Submits a prepared run to the device.
+  Status start(const std::shared_ptr<Run> &run, std::span<const PortBinding> inputs,
+               std::span<const PortBinding> outputs);
   Result<const CachedPlan *> planFor(std::vector<int64_t> symbols);
   Result<const CachedPlan *> planForInputs(std::span<const TensorShape> inputs);
   Result<std::vector<OutputShape>> outputShapesOf(const ShapePlan &plan) const;
@@ -182,6 +184,8 @@ private:
                                                    std::span<const PortBinding> inputs,
                                                    std::span<const PortBinding> outputs);
   bool isFree(const std::shared_ptr<Recording> &recording) const;
+  /// The number of references that the runs in flight hold to the buffer.
+  uint32_t countHolders(uint64_t block) const;
   /// Drops the references of all runs in flight to the buffer. The memory becomes free when the
   /// device has finished these runs.
   void releaseBuffer(uint64_t block);
@@ -199,6 +203,7 @@ private:
   KernelSet kernels_;
   SessionTrace trace_;
   Constants constants_;
+  StateBinding states_;
   Storage arena_;
   Storage hostArena_;           // Host memory for transients that are evicted for a while.
   std::list<CachedPlan> plans_; // Most recently used first.
@@ -210,6 +215,7 @@ private:
   std::vector<const artifact::KernelVariant *> timedVariants_;
   std::vector<uint32_t> timedParts_;
   std::vector<uint64_t> lastTimesNs_; // Per command.
+  uint64_t submittedRuns_ = 0;
   Statistics statistics_;
 };
 

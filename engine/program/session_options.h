@@ -6,6 +6,8 @@
 
 namespace gantry::program {
 
+class State;
+
 /// Faults that tests inject to show that the checks find them. The C API does not offer them.
 struct TestHooks {
   /// Binds the outputs of this command one element after their planned offsets. The kernel must be
@@ -27,6 +29,7 @@ struct SessionOptions {
   uint64_t dispatchLimitNs = 500'000'000;
   bool checkMemory = false;             // Poison and canaries (memory_check.h).
   Storage arena;                        // An arena of the caller; empty: the session allocates one.
+  std::shared_ptr<State> state;         // Holds the program's states; null: the session makes one.
   std::optional<std::string> cachePath; // The argument of device::Device::createKernels().
   TestHooks hooks;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <map>
+#include <numeric>
 
 namespace gantry::program {
 
@@ -87,15 +88,22 @@ Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePl
 }
 
 /// Returns the accesses of the program's commands for the hazard checker. The arena is space 0, and
-/// each value outside the arena is a space of its own.
+/// each value outside the arena is a space of its own, except that the output of a state lies in
+/// the space of its input.
 std::vector<plan::Command> commandsOf(const artifact::Program &program, const ShapePlan &plan) {
+  std::vector<uint32_t> spaces(program.values()->size());
+  std::iota(spaces.begin(), spaces.end(), 1);
+  for (uint32_t i = 0; program.states() && i < program.states()->size(); ++i)
+    if (const artifact::State &state = *program.states()->Get(i); state.output() != UINT32_MAX)
+      spaces[program.outputs()->Get(state.output())->value()] =
+          spaces[program.inputs()->Get(state.input())->value()];
   std::vector<plan::Command> commands;
   for (const artifact::Command *source : *program.commands()) {
     plan::Command command;
     for (uint32_t b = 0; b < source->bindings()->size(); ++b) {
       const uint32_t value = source->bindings()->Get(b);
       const bool transient = plan.offsets[value] != kNoOffset;
-      command.accesses.push_back({transient ? 0 : value + 1, transient ? plan.offsets[value] : 0,
+      command.accesses.push_back({transient ? 0 : spaces[value], transient ? plan.offsets[value] : 0,
                                   plan.spanBytes[value], source->writes()->Get(b) != 0});
     }
     commands.push_back(std::move(command));

@@ -262,6 +262,32 @@ void TestModel::output(const std::string &name, uint32_t value) {
   program_.outputs.push_back(std::move(port));
 }
 
+void TestModel::state(uint32_t inputValue, std::optional<uint32_t> outputValue,
+                      uint64_t capacityBytes) {
+  const auto portOf = [](const auto &ports, uint32_t value) {
+    for (uint32_t i = 0; i < ports.size(); ++i)
+      if (ports[i]->value == value)
+        return i;
+    return UINT32_MAX;
+  };
+  auto state = std::make_unique<artifact::StateT>();
+  state->name = program_.values[inputValue]->name;
+  state->input = portOf(program_.inputs, inputValue);
+  if (outputValue)
+    state->output = portOf(program_.outputs, *outputValue);
+  state->capacity_bytes =
+      capacityBytes != 0
+          ? capacityBytes
+          : static_cast<uint64_t>(program_.exprs[program_.values[inputValue]->size].value());
+  program_.states.push_back(std::move(state));
+}
+
+void TestModel::initial(uint32_t constant) {
+  program_.states.back()->initial = constant;
+  program_.constant_bytes -=
+      static_cast<uint64_t>(program_.exprs[program_.values[constant]->size].value());
+}
+
 void TestModel::onlyBinding(Binding binding) {
   for (auto &kernel : program_.kernels)
     std::erase_if(kernel->variants, [&](const auto &v) { return v->binding != binding; });
@@ -315,13 +341,19 @@ artifact::ProgramT &TestModel::finish() {
           placed
               .offsets[static_cast<size_t>(std::distance(slots.begin(), slots.find(value->slot)))];
 
+  // The output of a state lies in the buffer of its input.
+  std::map<uint32_t, uint32_t> inputOfOutput;
+  for (const auto &state : program_.states)
+    if (state->output != UINT32_MAX)
+      inputOfOutput[program_.outputs[state->output]->value] = program_.inputs[state->input]->value;
   std::vector<plan::Command> commands;
   for (const auto &source : program_.commands) {
     plan::Command command;
     for (size_t b = 0; b < source->bindings.size(); ++b) {
       const uint32_t v = source->bindings[b];
       const bool transient = values[v]->storage == Storage::transient;
-      command.accesses.push_back({transient ? 0 : v + 1,
+      const uint32_t buffer = inputOfOutput.contains(v) ? inputOfOutput[v] : v;
+      command.accesses.push_back({transient ? 0 : buffer + 1,
                                   transient ? values[v]->byte_offset + startOf(v) : 0, sizeOf(v),
                                   source->writes[b]});
     }

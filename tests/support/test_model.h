@@ -13,6 +13,7 @@
 #include "engine/artifact/artifact.h"
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,13 @@ public:
   uint32_t join(const std::vector<uint32_t> &parts, const std::string &name);
   /// Makes a value an output of the program.
   void output(const std::string &name, uint32_t value);
+  /// Declares a state: the input's value and an output share one buffer across runs. The state has
+  /// the input's name. Without an output, runs only read the state. capacityBytes 0: the size of
+  /// the input, which must be known.
+  void state(uint32_t inputValue, std::optional<uint32_t> outputValue = std::nullopt,
+             uint64_t capacityBytes = 0);
+  /// Makes a constant the first value of the last state that was declared.
+  void initial(uint32_t constant);
 
   /// Restricts the kernels to one binding. Without this call they have all bindings.
   void onlyBinding(artifact::Binding binding);

@@ -60,6 +60,13 @@ mlir::ElementsAttr referredElements(const HostTensor &constant, mlir::RankedTens
 
 } // namespace
 
+mlir::ElementsAttr elementsOf(const HostTensor &constant, mlir::MLIRContext *context) {
+  auto type = mlir::RankedTensorType::get(constant.dims, mlirType(context, constant.type));
+  const bool isInline =
+      constant.splat || constant.bytes.size() <= kMaxInlineBytes || constant.type == DType::kBool;
+  return isInline ? inlineElements(constant, type) : referredElements(constant, type);
+}
+
 mlir::OpBuilder FunctionHeader::builderAtEnd() {
   mlir::OpBuilder builder(entry_.getParentOp()->getContext());
   if (last_)
@@ -111,12 +118,7 @@ mlir::Value FunctionHeader::constantValue(const Constant &constant, mlir::Locati
   if (known != constants_.end())
     return known->second.second;
   mlir::OpBuilder builder = builderAtEnd();
-  auto type =
-      mlir::RankedTensorType::get(constant->dims, mlirType(builder.getContext(), constant->type));
-  const bool isInline = constant->splat || constant->bytes.size() <= kMaxInlineBytes ||
-                        constant->type == DType::kBool;
-  mlir::ElementsAttr elements =
-      isInline ? inlineElements(*constant, type) : referredElements(*constant, type);
+  const mlir::ElementsAttr elements = elementsOf(*constant, builder.getContext());
   if (!constant->name.empty())
     loc = mlir::NameLoc::get(builder.getStringAttr(constant->name));
   auto op = builder.create<mlir::arith::ConstantOp>(loc, mlir::cast<mlir::TypedAttr>(elements));

@@ -16,6 +16,10 @@
 
 namespace gantry::importer {
 
+/// Returns a tensor's elements as an attribute. Splats, booleans and constants of at most 256 bytes
+/// are copied. Other elements are the model's own bytes, which the MLIR context then keeps alive.
+mlir::ElementsAttr elementsOf(const HostTensor &constant, mlir::MLIRContext *context);
+
 class FunctionHeader {
 public:
   /// `entry` is the function's entry block and outlives this object.
@@ -25,9 +29,7 @@ public:
   Dim addSymbol(mlir::Value argument, int64_t dim);
   /// Returns a dimension as a value of type index.
   mlir::Value dimValue(Dim dim, mlir::Location loc);
-  /// Returns an arith.constant with the tensor's elements. Splats, booleans and constants of at
-  /// most 256 bytes are copied into the IR. Other constants refer to the model's own bytes, which
-  /// the MLIR context then keeps alive.
+  /// Returns an arith.constant with the tensor's elements (elementsOf).
   mlir::Value constantValue(const Constant &constant, mlir::Location loc);
 
 private:

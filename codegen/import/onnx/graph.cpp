@@ -4,10 +4,12 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/import/dim_ranges.h"
 #include "codegen/import/onnx/context.h"
+#include "codegen/import/onnx/declared_type.h"
 #include "codegen/import/onnx/fold_scale.h"
 #include "codegen/import/onnx/load.h"
 #include "codegen/import/onnx/operand_types.h"
 #include "codegen/import/onnx/registry.h"
+#include "codegen/import/onnx/training.h"
 #include "codegen/import/tensor_proto.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -36,6 +38,11 @@ public:
 
   mlir::OwningOpRef<mlir::ModuleOp> run() {
     model_ = loadModel(path_);
+    for (const std::string &name : options_.states)
+      states_[name];
+    if (options_.training)
+      for (auto &[initializer, output] : combineTraining(*model_))
+        states_[initializer] = output;
     readOpset();
     checkStructure();
     checkSupported(graph(), [&](int i) { return needed_[i]; });
@@ -48,6 +55,7 @@ public:
     import_ = std::make_unique<ImportContext>(context_, entry, foldEverything);
     defineInitializers(graph());
     defineInputs(entry);
+    defineStates(entry);
     importNodes();
     finish(entry);
     return std::move(module_);
@@ -219,8 +227,8 @@ private:
       placeName_ = "initializer " + tensor.name();
       if (tensor.name().empty())
         failBadInput("an initializer has no name");
-      if (uses_.lookup(tensor.name()) == 0)
-        continue; // No node reads it, so it may have any type and size.
+      if (uses_.lookup(tensor.name()) == 0 || states_.count(tensor.name()))
+        continue; // If no node reads it, it may have any type and size.
       import_->define(tensor.name(),
                       import_->fromConstant(hostTensorFromProto(tensor, model_, &external_)));
     }
@@ -297,6 +305,46 @@ private:
     }
     placeName_.clear();
     ranges.checkUsed();
+  }
+
+  // Makes inputs of the initializers that are states. Their values are the states' first values.
+  void defineStates(mlir::Block *entry) {
+    for (const auto &proto : graph().initializer()) {
+      if (!states_.count(proto.name()))
+        continue;
+      placeName_ = "initializer " + proto.name();
+      const Constant first = hostTensorFromProto(proto, model_, &external_);
+      auto type = mlir::RankedTensorType::get(first->dims, mlirType(context_, first->type));
+      auto name = mlir::StringAttr::get(context_, proto.name());
+      Tensor tensor;
+      tensor.type = first->type;
+      tensor.value = entry->addArgument(type, mlir::NameLoc::get(name, fileLocation(0)));
+      for (int64_t extent : first->dims)
+        tensor.dims.push_back(import_->number(extent));
+      const auto dim = codegen::DimAttr::get(context_, mlir::StringAttr::get(context_, ""), 1, 0);
+      firstValues_[inputs_.size()] = elementsOf(*first, context_);
+      inputs_.push_back(portOf(proto.name(), tensor.type,
+                               llvm::SmallVector<codegen::DimAttr>(first->dims.size(), dim)));
+      import_->define(proto.name(), tensor);
+    }
+    placeName_.clear();
+  }
+
+  // Returns the attributes of an argument: its port, and its state if it is one.
+  mlir::DictionaryAttr argumentAttributes(unsigned argument, mlir::ArrayRef<mlir::Type> results,
+                                          const llvm::StringMap<unsigned> &resultOf) {
+    const codegen::PortAttr port = inputs_[argument];
+    mlir::NamedAttrList attributes(dictionaryOf(port));
+    if (const auto first = firstValues_.find(argument); first != firstValues_.end()) {
+      const std::string &output = states_.find(port.getName().str())->second;
+      const int64_t result = output.empty() ? int64_t{-1} : int64_t{resultOf.lookup(output)};
+      if (result >= 0 && results[result] != first->second.getType())
+        failBadInput("the training step gives the initializer \"" + port.getName().getValue() +
+                     "\" another type or shape: \"" + output + "\"");
+      attributes.set(codegen::StateAttr::name,
+                     codegen::StateAttr::get(context_, result, first->second));
+    }
+    return attributes.getDictionary(context_);
   }
 
   bool isInitializer(const std::string &name) const {
@@ -385,7 +433,7 @@ private:
     llvm::SmallVector<mlir::Value> results;
     llvm::SmallVector<mlir::Type> resultTypes;
     llvm::SmallVector<mlir::DictionaryAttr> resultAttributes;
-    llvm::StringSet<> returned;
+    llvm::StringMap<unsigned> returned; // The number of each result, by its name.
     auto addResult = [&](const std::string &name) {
       const Tensor *tensor = import_->lookup(name);
       if (!tensor)
@@ -400,11 +448,12 @@ private:
       results.push_back(value);
       resultTypes.push_back(value.getType());
       resultAttributes.push_back(dictionaryOf(portOf(name, tensor->type, {})));
-      returned.insert(name);
+      returned.try_emplace(name, results.size() - 1);
     };
     for (const auto &info : graph().output()) {
       placeName_ = "output " + info.name();
-      checkDeclared(info);
+      if (const Tensor *tensor = import_->lookup(info.name()))
+        checkDeclared(info, *tensor);
       addResult(info.name());
     }
     for (const std::string &name : kept_)
@@ -415,39 +464,13 @@ private:
     builder.create<mlir::func::ReturnOp>(fileLocation(0), results);
     function_.setType(mlir::FunctionType::get(context_, entry->getArgumentTypes(), resultTypes));
     applyBounds();
-    function_.setAllArgAttrs(
-        llvm::map_to_vector(inputs_, [&](codegen::PortAttr port) { return dictionaryOf(port); }));
+    llvm::SmallVector<mlir::DictionaryAttr> argumentDictionaries;
+    for (unsigned i = 0; i < inputs_.size(); ++i)
+      argumentDictionaries.push_back(argumentAttributes(i, resultTypes, returned));
+    function_.setAllArgAttrs(argumentDictionaries);
     function_.setAllResultAttrs(resultAttributes);
     if (mlir::failed(mlir::verify(*module_)))
       throw ImportError{ImportFailure::kUnsupported, ""}; // The verifier has reported it.
-  }
-
-  // Fails (bad input) if the type or shape that the model declares for an output differs from the
-  // computed one.
-  void checkDeclared(const onnx::ValueInfoProto &info) {
-    const Tensor *tensor = import_->lookup(info.name());
-    if (!tensor || !info.type().has_tensor_type())
-      return;
-    const int declaredType = info.type().tensor_type().elem_type();
-    if (declaredType != 0 && dtypeFromOnnx(declaredType) != tensor->type)
-      failBadInput("the model declares " + dtypeName(dtypeFromOnnx(declaredType)) +
-                   ", but its operators give " + dtypeName(tensor->type));
-    if (!info.type().tensor_type().has_shape())
-      return;
-    const auto &shape = info.type().tensor_type().shape();
-    bool agrees = shape.dim_size() == tensor->rank();
-    for (int i = 0; agrees && i < shape.dim_size(); ++i) {
-      auto known = staticDim(tensor->dims[i]);
-      agrees = !shape.dim(i).has_dim_value() || !known || shape.dim(i).dim_value() == *known;
-    }
-    if (agrees)
-      return;
-    std::string declared;
-    for (const auto &dim : shape.dim())
-      declared += (declared.empty() ? "" : ", ") +
-                  (dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param());
-    failBadInput("the model declares the shape [" + declared + "], but its operators give " +
-                 describeDims(tensor->dims));
   }
 
   // Writes the conditions on dynamic dimensions into attributes (import.h).
@@ -540,6 +563,9 @@ private:
   mlir::func::FuncOp function_;
   std::unique_ptr<ImportContext> import_;
   llvm::SmallVector<codegen::PortAttr> inputs_; // One for each argument of function_.
+  // The initializers that are states, each with the output that updates it, or "".
+  std::map<std::string, std::string> states_;
+  std::map<unsigned, mlir::ElementsAttr> firstValues_; // The first values of states, by argument.
   llvm::SmallVector<std::pair<unsigned, unsigned>> symbolArguments_; // Argument and dim, by symbol.
   std::vector<std::string> kept_; // Values that become results because of keepAllOutputs.
   std::optional<mlir::Location> place_;
@@ -565,31 +591,6 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, llvm::S
     }
     return nullptr;
   }
-}
-
-std::vector<Constant> evaluateOnnx(llvm::StringRef path, llvm::ArrayRef<Constant> inputs) {
-  std::shared_ptr<onnx::ModelProto> model = loadModel(path);
-  OnnxBindings bindings;
-  bindings.foldEverything = true;
-  std::vector<Constant> outputs;
-  bindings.outputs = &outputs;
-  llvm::StringSet<> initializers;
-  for (const auto &tensor : model->graph().initializer())
-    initializers.insert(tensor.name());
-  size_t next = 0;
-  for (const auto &info : model->graph().input())
-    if (!initializers.contains(info.name()) && next < inputs.size())
-      bindings.inputs[info.name()] = inputs[next++];
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  std::string message;
-  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
-    message += diagnostic.str();
-    return mlir::success();
-  });
-  ImportFailure kind = ImportFailure::kBadInput;
-  if (!importOnnx(context, path, {}, kind, &bindings))
-    throw ImportError{kind, message};
-  return outputs;
 }
 
 } // namespace gantry::importer

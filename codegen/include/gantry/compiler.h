@@ -62,6 +62,12 @@ typedef struct gantry_dim_range {
   int64_t min, max; /* 1 <= min <= max */
 } gantry_dim_range_t;
 
+/* A state: an input that keeps its buffer from run to run (gantry_state_t in gantry.h). */
+typedef struct gantry_state_pair {
+  const char *input; /* An input, or an ONNX initializer, whose value is the state's first value. */
+  const char *output; /* What a run leaves in the buffer; NULL: runs only read the state. */
+} gantry_state_pair_t;
+
 /* The options of a compilation. A field that is 0 or NULL has its default value. Strings and arrays
  * must stay valid until gantry_compile returns. */
 typedef struct gantry_compile_options {
@@ -113,6 +119,14 @@ typedef struct gantry_compile_options {
   const char *const *profiles;
   size_t profile_count;          /* 0: only `profile`. */
   gantry_file_read_fn file_read; /* Or NULL. */
+  /* Inputs that keep their buffers from run to run, in addition to those that the model declares
+   * (iree.abi.output, tf.aliasing_output, update bindings). The input and the output have one type
+   * and rank. A dynamic dimension of a state needs an upper limit (`dims`). */
+  const gantry_state_pair_t *states;
+  size_t state_count;
+  /* 1: compile one step of the ONNX model's training (training_info). Its update bindings become
+   * states. */
+  int32_t training;
 } gantry_compile_options_t;
 
 /* Compiles the file `model` and writes the artifact to the file `output`. Writes a temporary file

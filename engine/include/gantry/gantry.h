@@ -11,6 +11,7 @@
  *   run      one execution of a session
  *   buffer   device memory, which can be bound as an input or output without a copy
  *   arena    the memory of all transients (intermediate tensors) of a program
+ *   state    an input and an output that share one buffer across runs, such as a parameter
  *
  * Conventions
  *   Errors     A function that can fail returns gantry_status_t, and gantry_last_error() returns
@@ -30,7 +31,7 @@
  *              to the object that was passed to the function.
  *   Threads    Programs and devices may be used from several threads. Sessions, runs and buffers
  *              are used by one thread at a time. Runs of one session execute in order; sessions are
- *              independent of each other.
+ *              independent of each other unless they share a state.
  *   Units      Sizes are in bytes and times in nanoseconds, unless a name says otherwise.
  *   Tensors    Dense, row-major, little-endian.
  *   Structs    A struct with a field struct_size may grow in later versions. The caller sets
@@ -234,8 +235,10 @@ typedef struct gantry_buffer gantry_buffer_t;
  * Buffers of every kind may be inputs and outputs; the contents of a buffer that is not visible to
  * the host are written and read only by runs.
  * The pointer is an opaque handle, not the address of an object. As long as the device or any of
- * its objects exists, the handle of a released buffer is recognised: releasing it again does
- * nothing, and its size is 0. */
+ * its objects exists, the handle of a released or donated buffer is recognised: releasing it again
+ * does nothing, its size is 0, its data is NULL, and functions that take it return
+ * INVALID_ARGUMENT. The message for a donated buffer names the buffer and the run that took it; the
+ * last 512 donations of the process are remembered. */
 GANTRY_API gantry_status_t gantry_buffer_create_kind(gantry_device_t *device,
                                                      gantry_memory_kind_t kind, uint64_t size_bytes,
                                                      const char *name, gantry_buffer_t **buffer);
@@ -244,8 +247,10 @@ GANTRY_API gantry_status_t gantry_buffer_create(gantry_device_t *device, uint64_
                                                 gantry_buffer_t **buffer);
 GANTRY_API void gantry_buffer_release(gantry_buffer_t *buffer);
 /* Returns the host's address of the buffer, valid until the buffer is released; NULL if the memory
- * is not visible to the host. */
+ * is not visible to the host. Like gantry_buffer_size, it sets gantry_last_error() if the buffer
+ * was released or donated. */
 GANTRY_API void *gantry_buffer_data(gantry_buffer_t *buffer);
+/* Returns the size in bytes; 0 if the buffer was released or donated. */
 GANTRY_API uint64_t gantry_buffer_size(const gantry_buffer_t *buffer);
 
 /* ---- programs -------------------------------------------------------------------------------- */
@@ -329,6 +334,7 @@ GANTRY_API gantry_status_t gantry_program_arena_bytes(const gantry_program_t *pr
 
 typedef struct gantry_session gantry_session_t;
 typedef struct gantry_run gantry_run_t;
+typedef struct gantry_state gantry_state_t;
 
 /* How kernels access buffers. */
 typedef enum gantry_binding {
@@ -363,6 +369,11 @@ typedef struct gantry_session_options {
    * slow device with the same number of compute units. A part takes at least about 1/1024 of the
    * dispatch. 0: 500,000,000 ns; UINT64_MAX: dispatches are not cut. */
   uint64_t dispatch_limit_ns;
+  /* The values of the program's states; the session keeps it alive. It may belong to other sessions
+   * of the device too, also of other programs. It must have an entry for each of the program's
+   * states, with the same name, type and rank, no other static dimension, and at least the
+   * capacity; otherwise INVALID_ARGUMENT. NULL: the session creates its own. */
+  gantry_state_t *state;
 } gantry_session_options_t;
 
 /* Creates a session: compiles the pipelines in parallel and uploads the constants. Allocates the
@@ -379,6 +390,7 @@ GANTRY_API gantry_status_t gantry_session_program(const gantry_session_t *sessio
                                                   gantry_program_t **program);
 
 /* One input or output of a run: either host memory (data) or a range of a buffer (buffer, offset).
+ * For the ports of a state, data and buffer must be NULL, and the other fields are ignored.
  * The type must equal the type of the program's port. The rank and dims of an input must match the
  * port. The rank and dims of an output are ignored on entry and set to its shape on return; its
  * size_bytes is the capacity on entry and the size on return. */
@@ -431,8 +443,11 @@ GANTRY_API gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_n
 /* Donates the buffer of an input to the run. The call replaces gantry_buffer_release and may be
  * made before the run has ended: the memory becomes free for reuse as soon as the device has
  * finished the runs of this session that use it, even if the caller has not waited for them.
+ * Afterwards every use of the handle is refused with a message that names the buffer and the run;
+ * only gantry_buffer_release does nothing without an error.
  * Returns INVALID_ARGUMENT, and the caller keeps the buffer, if the run does not read the buffer or
- * writes to it. */
+ * writes to it; and FAILED_PRECONDITION if a run of another session, a state or an arena uses the
+ * buffer too. */
 GANTRY_API gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer);
 GANTRY_API void gantry_run_release(gantry_run_t *run); /* Waits for the run. */
 
@@ -442,7 +457,7 @@ typedef struct gantry_statistics {
   uint64_t arena_bytes;       /* Arena of the last run's shape. */
   uint64_t lower_bound_bytes; /* Lower bound of the arena of the last run's shape. */
   uint64_t io_bytes;          /* The session's own memory for inputs, outputs and staging. */
-  uint64_t reserved_bytes;    /* All device memory of the session. */
+  uint64_t reserved_bytes;    /* All device memory of the session, without states. */
   uint64_t runs;              /* Number of runs that have ended. */
   uint64_t plans;             /* Number of shapes that were planned; recent plans are cached. */
   uint64_t recordings;        /* Number of command lists that were recorded. */
@@ -478,6 +493,109 @@ typedef struct gantry_dispatch_info {
  * FAILED_PRECONDITION if the session has no timestamps or no run has ended yet. */
 GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *session, size_t index,
                                                    gantry_dispatch_info_t *info);
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+/* A state is an input and an output of a program that share one buffer across runs: a parameter, an
+ * optimizer moment, a cache. Each run reads the value that the run before it has left. The model
+ * declares states when it is compiled (gantry compile --state INPUT=OUTPUT). A state may also have
+ * no output; runs then only read it.
+ *
+ * A gantry_state_t holds the buffers of all states of a program, one entry for each, found by the
+ * input's name. A session creates one, or uses the one in its options, which it may share with
+ * other sessions on the same device: training and evaluation, or two programs that fill and read
+ * one cache. Runs of all these sessions execute in the order in which they were submitted. A state
+ * and its sessions are used by one thread at a time. The object is counted: release each reference
+ * that gantry_state_create and gantry_session_state return.
+ *
+ * An entry has no value at first, unless the artifact contains one. A run that is refused before it
+ * starts changes nothing. If a run fails later, the entries that it writes become invalid, since
+ * they may have changed in part; after the loss of the device all entries are invalid. Every use of
+ * such an entry returns FAILED_PRECONDITION or DEVICE_LOST with the run and the cause, until it is
+ * restored, written or bound. After the loss of the device, open it again, create a session, and
+ * restore the last save.
+ *
+ * A state with a dynamic dimension has a capacity, the size for the dimension's upper bound. Its
+ * shape may change with each write and each run within the capacity, without an allocation. */
+
+#define GANTRY_NO_OUTPUT SIZE_MAX /* gantry_state_port_t: runs only read the state. */
+
+/* A state of a program. */
+typedef struct gantry_state_port {
+  size_t struct_size; /* sizeof(gantry_state_port_t); set by the caller. */
+  const char *name;   /* The input's name, valid until the program is released. */
+  size_t input;       /* Index of the input. */
+  size_t output;      /* Index of the output, or GANTRY_NO_OUTPUT. */
+  uint64_t capacity_bytes;
+  int32_t has_initial; /* 1 if the artifact contains the state's first value. */
+} gantry_state_port_t;
+
+/* Returns the number of states; 0 if the program is NULL. */
+GANTRY_API size_t gantry_program_state_count(const gantry_program_t *program);
+/* Fills *info. The index must be below the count, else INVALID_ARGUMENT. */
+GANTRY_API gantry_status_t gantry_program_state(const gantry_program_t *program, size_t index,
+                                                gantry_state_port_t *info);
+
+/* Allocates the buffers of a program's states on the device. Returns FAILED_PRECONDITION if the
+ * program has no states. */
+GANTRY_API gantry_status_t gantry_state_create(gantry_program_t *program, gantry_device_t *device,
+                                               gantry_state_t **state);
+/* Returns the state of a session, which the caller releases. Returns FAILED_PRECONDITION if the
+ * session's program has no states. */
+GANTRY_API gantry_status_t gantry_session_state(const gantry_session_t *session,
+                                                gantry_state_t **state);
+GANTRY_API void gantry_state_release(gantry_state_t *state);
+
+typedef enum gantry_state_condition {
+  GANTRY_STATE_UNSET = 0,  /* No value has been written yet. */
+  GANTRY_STATE_VALID = 1,  /* There is a value. */
+  GANTRY_STATE_INVALID = 2 /* The value is lost; the error of gantry_state_read says why. */
+} gantry_state_condition_t;
+
+/* An entry of a state. */
+typedef struct gantry_state_info {
+  size_t struct_size; /* sizeof(gantry_state_info_t); set by the caller. */
+  const char *name;   /* Valid until the state is released. */
+  gantry_state_condition_t condition;
+  gantry_type_t type;
+  uint32_t rank;
+  int64_t dims[GANTRY_MAX_RANK]; /* Of the value; GANTRY_DYNAMIC if there is none yet. */
+  uint64_t size_bytes;           /* Of the value. */
+  uint64_t capacity_bytes;
+} gantry_state_info_t;
+
+/* Returns the number of entries; 0 if the state is NULL. */
+GANTRY_API size_t gantry_state_count(const gantry_state_t *state);
+/* Fills *info. The index must be below the count, else INVALID_ARGUMENT. Does not wait for runs, so
+ * the condition does not tell whether a run in flight will fail. */
+GANTRY_API gantry_status_t gantry_state_get_info(gantry_state_t *state, size_t index,
+                                                 gantry_state_info_t *info);
+
+/* The next functions wait for all runs that use the state. A name that the state lacks gives
+ * NOT_FOUND, and the message lists the names. */
+
+/* Gives an entry the value tensor->data, which is copied. Type, rank and static dimensions must
+ * equal those of the program's input, and size_bytes must be the size of the shape; otherwise
+ * INVALID_ARGUMENT. */
+GANTRY_API gantry_status_t gantry_state_write(gantry_state_t *state, const char *name,
+                                              const gantry_tensor_t *tensor);
+/* Copies the value of an entry to tensor->data, which has room for tensor->size_bytes bytes, and
+ * sets type, rank, dims and size_bytes. */
+GANTRY_API gantry_status_t gantry_state_read(gantry_state_t *state, const char *name,
+                                             gantry_tensor_t *tensor);
+/* Moves an entry to the range of tensor->buffer from tensor->offset on, of at least the capacity.
+ * The bytes of the range become the value, with the tensor's shape. The state keeps the buffer
+ * alive and gives up its own. A multiple of 256 is a valid offset on every device. */
+GANTRY_API gantry_status_t gantry_state_bind(gantry_state_t *state, const char *name,
+                                             const gantry_tensor_t *tensor);
+/* Writes all entries to a file, which appears only when it is complete. Every entry must have a
+ * value. */
+GANTRY_API gantry_status_t gantry_state_save(gantry_state_t *state, const char *path);
+/* Gives each entry the value of the same name in a file that gantry_state_save has written, on any
+ * device and for any program; other tensors of the file are ignored. Nothing changes if the file is
+ * damaged (DATA_LOSS), newer (VERSION_MISMATCH) or no such file, or lacks an entry or has another
+ * shape (INVALID_ARGUMENT). */
+GANTRY_API gantry_status_t gantry_state_restore(gantry_state_t *state, const char *path);
 
 /* ---- traces -----------------------------------------------------------------------------------
  */

@@ -102,7 +102,14 @@ public:
       return error;
     return Buffer(buffer);
   }
+  /// Returns the host's address, or NULL if the memory is not visible to the host or if the buffer
+  /// was donated; check() then says so.
   void *data() const { return gantry_buffer_data(get()); }
+  /// Returns an error if the buffer cannot be used any more, because it was donated to a run or
+  /// released. The message names the run.
+  Error check() const {
+    return Error(gantry_buffer_size(get()) > 0 ? GANTRY_STATUS_OK : GANTRY_STATUS_INVALID_ARGUMENT);
+  }
   uint64_t size() const { return gantry_buffer_size(get()); }
   gantry_buffer_t *get() const { return handle_.get(); }
   /// Returns the handle and gives up its ownership; the object is empty afterwards.
@@ -126,6 +133,14 @@ public:
     std::vector<gantry_port_info_t> ports(gantry_program_input_count(get()));
     for (size_t i = 0; i < ports.size(); ++i)
       gantry_program_input(get(), i, &ports[i]);
+    return ports;
+  }
+  std::vector<gantry_state_port_t> states() const {
+    std::vector<gantry_state_port_t> ports(gantry_program_state_count(get()));
+    for (size_t i = 0; i < ports.size(); ++i) {
+      ports[i].struct_size = sizeof(ports[i]);
+      gantry_program_state(get(), i, &ports[i]);
+    }
     return ports;
   }
   std::vector<gantry_port_info_t> outputs() const {
@@ -165,18 +180,51 @@ public:
       return error;
     return done != 0;
   }
-  /// Donates the buffer of an input to the run (gantry_run_donate). After a failure the caller
-  /// still owns the buffer.
-  Error donate(Buffer &&buffer) {
-    const Error error{gantry_run_donate(get(), buffer.get())};
-    if (error.ok())
-      (void)buffer.release();
-    return error;
-  }
+  /// Donates the buffer of an input to the run (gantry_run_donate). The object keeps the handle,
+  /// so that a later use of it is an error that names the run: data() returns NULL, and functions
+  /// that take the buffer fail. After a failure the caller still owns the buffer.
+  Error donate(Buffer &&buffer) { return Error(gantry_run_donate(get(), buffer.get())); }
   gantry_run_t *get() const { return handle_.get(); }
 
 private:
   detail::Handle<gantry_run_t, gantry_run_release> handle_;
+};
+
+/// Owns a reference to a gantry_state_t.
+class State {
+public:
+  explicit State(gantry_state_t *state) : handle_(state) {}
+  static Expected<State> create(const Program &program, const Device &device) {
+    gantry_state_t *state = nullptr;
+    if (Error error{gantry_state_create(program.get(), device.get(), &state)}; !error.ok())
+      return error;
+    return State(state);
+  }
+  std::vector<gantry_state_info_t> entries() const {
+    std::vector<gantry_state_info_t> infos(gantry_state_count(get()));
+    for (size_t i = 0; i < infos.size(); ++i) {
+      infos[i].struct_size = sizeof(infos[i]);
+      gantry_state_get_info(get(), i, &infos[i]);
+    }
+    return infos;
+  }
+  Error write(const std::string &name, const gantry_tensor_t &tensor) {
+    return Error(gantry_state_write(get(), name.c_str(), &tensor));
+  }
+  Error read(const std::string &name, gantry_tensor_t &tensor) {
+    return Error(gantry_state_read(get(), name.c_str(), &tensor));
+  }
+  Error bind(const std::string &name, const gantry_tensor_t &tensor) {
+    return Error(gantry_state_bind(get(), name.c_str(), &tensor));
+  }
+  Error save(const std::string &path) { return Error(gantry_state_save(get(), path.c_str())); }
+  Error restore(const std::string &path) {
+    return Error(gantry_state_restore(get(), path.c_str()));
+  }
+  gantry_state_t *get() const { return handle_.get(); }
+
+private:
+  detail::Handle<gantry_state_t, gantry_state_release> handle_;
 };
 
 /// Owns a gantry_session_t.
@@ -207,6 +255,13 @@ public:
         !error.ok())
       return error;
     return Run(run);
+  }
+  /// Returns a reference to the session's state (gantry_session_state).
+  Expected<State> state() const {
+    gantry_state_t *state = nullptr;
+    if (Error error{gantry_session_state(get(), &state)}; !error.ok())
+      return error;
+    return State(state);
   }
   gantry_statistics_t statistics() const {
     gantry_statistics_t statistics;

@@ -40,6 +40,16 @@ func.func @donated_result(%x: f32) -> (f32 {gantry.port = #gantry.port<name = "y
 
 // -----
 
+// expected-error@+1 {{attribute "gantry.state" of argument 0 refers to result 1 of 1}}
+func.func @state_of_no_result(%x: tensor<4xf32> {gantry.state = #gantry.state<result = 1>}) -> tensor<4xf32> { return %x : tensor<4xf32> }
+
+// -----
+
+// expected-error@+1 {{attribute "gantry.state" of argument 0 refers to result 0, which has another type}}
+func.func @state_of_another_type(%x: tensor<4xf32> {gantry.state = #gantry.state<result = 0>}, %y: tensor<5xf32>) -> tensor<5xf32> { return %y : tensor<5xf32> }
+
+// -----
+
 // expected-error@+2 {{dimension "time" has sizes from 9 to 8}}
 // expected-error@+1 {{failed to parse Gantry_PortAttr parameter 'dims'}}
 func.func @range(%x: tensor<?xf32> {gantry.port = #gantry.port<name = "x", dims = [<"time", min = 9, max = 8>]>}) { return }

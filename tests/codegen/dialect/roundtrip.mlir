@@ -19,6 +19,14 @@ func.func @program(%x: tensor<?x4xi8> {gantry.port = #gantry.port<name = "tok\22
   return %x : tensor<?x4xi8>
 }
 
+// CHECK: func.func @states(
+// CHECK-SAME: gantry.state = #gantry.state<result = 1, initial = dense<5.000000e-01> : tensor<4xf32>>
+// CHECK-SAME: gantry.state = #gantry.state}
+func.func @states(%w: tensor<4xf32> {gantry.state = #gantry.state<result = 1, initial = dense<0.5> : tensor<4xf32>>},
+                  %v: tensor<4xf32> {gantry.state = #gantry.state}) -> (tensor<4xf32>, tensor<4xf32>) {
+  return %v, %w : tensor<4xf32>, tensor<4xf32>
+}
+
 // CHECK: gantry.dispatch @k(%{{.*}}) dims() {layouts = [#gantry.layout<[0, 8, 1, 4, 0, 1, 1, 1]>, #gantry.layout<[]>], operand_dims = array<i64>, result_dims = array<i64>, rows}
 func.func @dispatch(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %0 = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, rows,

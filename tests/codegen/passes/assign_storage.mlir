@@ -125,3 +125,60 @@ func.func @rows_and_columns(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   } -> tensor<8x8xf32>
   return %y : tensor<8x8xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// The next value of a state is written over the old one, which is preferred to a transient that dies.
+// CHECK-LABEL: func @state
+// CHECK: %[[E:.*]] = gantry.dispatch(%arg1)
+// CHECK: %[[S:.*]] = gantry.dispatch(%[[E]])
+// CHECK: gantry.dispatch(%[[E]], %[[S]], %arg0){{.*}}in_place = 2
+func.func @state(%w: tensor<8x8xf32> {gantry.state = #gantry.state<result = 0>}, %x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %er = tensor.empty() : tensor<8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<8x8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%0 : tensor<8x8xf32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%p: f32, %acc: f32):
+    %v = arith.addf %acc, %p : f32
+    linalg.yield %v : f32
+  } -> tensor<8xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #row, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%0, %1, %w : tensor<8x8xf32>, tensor<8xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%p: f32, %q: f32, %r: f32, %o: f32):
+    %v = arith.divf %p, %q : f32
+    %n = arith.subf %r, %v : f32
+    linalg.yield %n : f32
+  } -> tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// Neither a state that is returned, nor the input of a state with another next value, is overwritten.
+// CHECK-LABEL: func @kept
+// CHECK-NOT: in_place
+// CHECK: return
+func.func @kept(%w: tensor<64xf32> {gantry.state = #gantry.state<result = 0>}, %v: tensor<64xf32> {gantry.state = #gantry.state}) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) {
+  %e = tensor.empty() : tensor<64xf32>
+  %next = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%w, %v : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %s = arith.addf %p, %q : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  %other = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%v : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %s = math.exp %p : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  return %next, %w, %other : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>
+}

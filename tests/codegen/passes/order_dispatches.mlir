@@ -67,3 +67,36 @@ func.func @branches(%x: tensor<64x128xf32>) -> tensor<64xf32> {
   } -> tensor<64xf32>
   return %s : tensor<64xf32>
 }
+
+// -----
+
+#one = affine_map<(d0) -> (d0)>
+
+// The update of a state moves behind the last dispatch that reads the old value, and takes its buffer.
+// CHECK-LABEL: func @update
+// CHECK: gantry.dispatch(%arg1)
+// CHECK: gantry.dispatch(%arg0, %{{.*}})
+// CHECK: gantry.dispatch(%arg0, %arg1)
+// CHECK: return
+func.func @update(%w: tensor<64xf32> {gantry.state = #gantry.state<result = 0>}, %g: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %e = tensor.empty() : tensor<64xf32>
+  %z = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%z : f32) outs(%es : tensor<f32>) -> tensor<f32>
+  %next = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]} ins(%w, %g : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %v = arith.subf %p, %q : f32
+    linalg.yield %v : f32
+  } -> tensor<64xf32>
+  %norm = linalg.generic {indexing_maps = [#one, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%g : tensor<64xf32>) outs(%f : tensor<f32>) {
+  ^bb0(%p: f32, %acc: f32):
+    %v = arith.addf %acc, %p : f32
+    linalg.yield %v : f32
+  } -> tensor<f32>
+  %seen = linalg.generic {indexing_maps = [#one, affine_map<(d0) -> ()>, #one], iterator_types = ["parallel"]} ins(%w, %norm : tensor<64xf32>, tensor<f32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %v = arith.mulf %p, %q : f32
+    linalg.yield %v : f32
+  } -> tensor<64xf32>
+  return %next, %seen : tensor<64xf32>, tensor<64xf32>
+}

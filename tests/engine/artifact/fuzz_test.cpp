@@ -58,6 +58,14 @@ uint64_t readWhole(const Artifact &artifact) {
         std::memset(arena.data() + value->byte_offset(), 1, size);
     }
   }
+  for (uint32_t i = 0; p.states() && i < p.states()->size(); ++i) {
+    const State &state = *p.states()->Get(i);
+    sum += state.name()->size() + p.inputs()->Get(state.input())->value() + state.capacity_bytes();
+    if (state.output() != UINT32_MAX)
+      sum += p.outputs()->Get(state.output())->value();
+    if (state.initial() != UINT32_MAX)
+      sum += p.values()->Get(state.initial())->size();
+  }
   for (const Kernel *kernel : *p.kernels()) {
     sum += kernel->workgroup_size()->Get(2) + kernel->name()->size() + kernel->tile()->size() +
            kernel->entry_point()->size();

@@ -130,6 +130,12 @@ ProgramT program(const Expr &batch, bool dynamic) {
   p.lower_bound_bytes = dynamic ? 0 : 256;
   p.peak_command = 1;
   p.constant_bytes = 512;
+
+  StateT state;
+  state.name = "x";
+  state.input = state.output = 0;
+  state.capacity_bytes = dynamic ? 64000 : 128;
+  append(p.states, std::move(state));
   return p;
 }
 

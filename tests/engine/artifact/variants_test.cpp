@@ -55,6 +55,11 @@ TEST(Variants, MustHaveTheSameInterface) {
             std::string::npos)
       << renamed.message();
   EXPECT_FALSE(writeOf(withVariant([](ProgramT &v) { v.outputs.clear(); })).isOk());
+  for (const Status &status :
+       {writeOf(withVariant([](ProgramT &v) { v.states.clear(); })),
+        writeOf(withVariant([](ProgramT &v) { v.states[0]->capacity_bytes = 256; }))})
+    EXPECT_NE(status.message().find("variants[0]: its states differ"), std::string::npos)
+        << status.message();
 }
 
 TEST(Variants, AreCheckedLikeTheProgram) {

@@ -33,7 +33,60 @@ TEST_P(Verify, Refuses) {
 
 constexpr uint32_t kFar = 1000;
 
+void addState(ProgramT &program, const char *name, uint32_t input, uint32_t output) {
+  auto state = std::make_unique<StateT>();
+  state->name = name;
+  state->input = input;
+  state->output = output;
+  state->capacity_bytes = 128;
+  program.states.push_back(std::move(state));
+}
+
 const Case kCases[] = {
+    // States. The sample's state "x" has input 0 (value 0) and output 0 (value 5).
+    {"StateWithoutName", "states[0]: its name is missing",
+     [](ProgramT &p) { p.states[0]->name.clear(); }},
+    {"StateTwice", "another state has the same name",
+     [](ProgramT &p) { addState(p, "x", 0, UINT32_MAX); }},
+    {"StateOfATakenInput", "its input belongs to another state",
+     [](ProgramT &p) { addState(p, "w", 0, UINT32_MAX); }},
+    {"StateOfATakenOutput", "its output belongs to another state",
+     [](ProgramT &p) {
+       p.inputs.push_back(std::make_unique<PortT>(*p.inputs[0]));
+       addState(p, "w", 1, 0);
+     }},
+    {"StateOfAnAbsentInput", "refers to input 1000 of 1",
+     [](ProgramT &p) { p.states[0]->input = kFar; }},
+    {"StateOfAnAbsentOutput", "refers to output 1000 of 1",
+     [](ProgramT &p) { p.states[0]->output = kFar; }},
+    {"StateOfADonatedInput", "its input is donated",
+     [](ProgramT &p) {
+       p.values[0]->storage = Storage::transient;
+       p.values[0]->byte_offset = 0;
+     }},
+    {"StateOfAnotherType", "differ in type or rank",
+     [](ProgramT &p) {
+       p.outputs[0]->type = ElementType::i32;
+       p.values[5]->type = ElementType::i32;
+     }},
+    {"StateOfAnotherShape", "differ in dimension 1",
+     [](ProgramT &p) { p.outputs[0]->dims = {0, 3}; }},
+    {"StateWithASharedOutput", "another output has the value",
+     [](ProgramT &p) { p.outputs.push_back(std::make_unique<PortT>(*p.outputs[0])); }},
+    {"StateWithTooLittleRoom", "128 bytes in a buffer of 127",
+     [](ProgramT &p) { p.states[0]->capacity_bytes = 127; }},
+    {"StateReadAfterItIsWritten", "commands[1] reads the old value after the new one was written",
+     [](ProgramT &p) {
+       p.commands[0]->writes[2] = false;
+       p.commands[0]->bindings[3] = 5;
+       p.commands[1]->bindings = {0, 3};
+     }},
+    {"StateWithAnAbsentFirstValue", "refers to value 1000 of 6",
+     [](ProgramT &p) { p.states[0]->initial = kFar; }},
+    {"StateWithAFirstValueThatIsNoConstant", "its first value is no constant",
+     [](ProgramT &p) { p.states[0]->initial = 3; }},
+    {"StateWithAFirstValueOfAnotherSize", "its first value and its input differ in size",
+     [](ProgramT &p) { p.states[0]->initial = 1; }},
     // Expressions.
     {"ExprRefersToItself", "do not come before it",
      [](ProgramT &p) { p.exprs[2] = Expr(ExprOp::mul, 2, 1, 0); }},

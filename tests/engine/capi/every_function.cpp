@@ -230,6 +230,67 @@ void callSession(Caller &caller, gantry_device_t *device, gantry_program_t *prog
   caller.call("gantry_session_release", {}, gantry_session_release, session);
 }
 
+/// Calls the functions that need an entry with a value.
+void callStateValues(Caller &caller, gantry_state_t *state, const ScenarioFiles &files) {
+  float values[kElements], read[kElements] = {};
+  for (int64_t i = 0; i < kElements; ++i)
+    values[i] = static_cast<float>(i);
+  const gantry_tensor_t given = tensorOf(values);
+  if (caller.call("gantry_state_write", {}, gantry_state_write, state, "w", &given) !=
+      GANTRY_STATUS_OK)
+    return;
+  gantry_tensor_t taken = tensorOf(read);
+  if (caller.call("gantry_state_read", {}, gantry_state_read, state, "w", &taken) ==
+      GANTRY_STATUS_OK)
+    for (int64_t i = 0; i < kElements; ++i)
+      if (read[i] != values[i])
+        caller.fail("gantry_state_read", "a wrong element", static_cast<int>(i));
+  if (caller.call("gantry_state_save", {}, gantry_state_save, state, files.savedState.c_str()) ==
+      GANTRY_STATUS_OK)
+    caller.call("gantry_state_restore", {}, gantry_state_restore, state, files.savedState.c_str());
+}
+
+void callState(Caller &caller, gantry_device_t *device, gantry_program_t *program,
+               const ScenarioFiles &files) {
+  caller.call("gantry_program_state_count", {}, gantry_program_state_count, program);
+  gantry_state_port_t port = {};
+  port.struct_size = sizeof(port);
+  caller.call("gantry_program_state", {}, gantry_program_state, program, size_t{0}, &port);
+  gantry_state_t *state = nullptr;
+  if (caller.callThen(
+          "gantry_state_create", {}, [&] { gantry_state_release(state); }, gantry_state_create,
+          program, device, &state) != GANTRY_STATUS_OK)
+    return;
+  caller.call("gantry_state_count", {}, gantry_state_count, state);
+  gantry_state_info_t info = {};
+  info.struct_size = sizeof(info);
+  caller.call("gantry_state_get_info", {}, gantry_state_get_info, state, size_t{0}, &info);
+  callStateValues(caller, state, files);
+  gantry_buffer_t *buffer = nullptr;
+  if (gantry_buffer_create(device, 256, &buffer) == GANTRY_STATUS_OK) {
+    float none[kElements];
+    gantry_tensor_t range = tensorOf(none);
+    range.data = nullptr;
+    range.buffer = buffer;
+    caller.call("gantry_state_bind", {}, gantry_state_bind, state, "w", &range);
+    gantry_buffer_release(buffer);
+  }
+  gantry_session_options_t options = {};
+  options.struct_size = sizeof(options);
+  options.cache_path = "";
+  options.state = state;
+  gantry_session_t *session = nullptr;
+  if (gantry_session_create(program, device, &options, &session) == GANTRY_STATUS_OK) {
+    gantry_state_t *same = nullptr;
+    caller.callThen(
+        "gantry_session_state", {}, [&] { gantry_state_release(std::exchange(same, nullptr)); },
+        gantry_session_state, session, &same);
+    gantry_state_release(same);
+    gantry_session_release(session);
+  }
+  caller.call("gantry_state_release", {}, gantry_state_release, state);
+}
+
 } // namespace
 
 void callEveryFunction(Caller &caller, const ScenarioFiles &files, const ScenarioParts &parts) {
@@ -260,6 +321,12 @@ void callEveryFunction(Caller &caller, const ScenarioFiles &files, const Scenari
     if (caller.callThen("gantry_program_load", {}, release, gantry_program_load,
                         files.dynamicModel.c_str(), &program) == GANTRY_STATUS_OK) {
       callSession(caller, device, program);
+      gantry_program_release(program);
+    }
+    program = nullptr;
+    if (caller.callThen("gantry_program_load", {}, release, gantry_program_load,
+                        files.stateModel.c_str(), &program) == GANTRY_STATUS_OK) {
+      callState(caller, device, program, files);
       gantry_program_release(program);
     }
   }

@@ -94,10 +94,12 @@ private:
   }
 };
 
-/// The files of the scenario. The artifacts hold the chain of test_model.h.
+/// The files of the scenario. The first two artifacts hold the chain of test_model.h.
 struct ScenarioFiles {
   std::string staticModel;        // Artifact with 16 elements.
   std::string dynamicModel;       // Artifact with a dynamic number of elements.
+  std::string stateModel;         // Artifact with the state "w" of 16 elements and no other input.
+  std::string savedState;         // The scenario writes this state file.
   std::string capture;            // The scenario writes this capture.
   std::string flight;             // The flight recorder writes this file if the process crashes.
   const void *artifact = nullptr; // The static artifact in memory.

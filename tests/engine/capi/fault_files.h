@@ -18,6 +18,16 @@ inline bool writeChain(const std::string &path, bool dynamic) {
   return model.write(path).isOk() && chmod(path.c_str(), 0644) == 0;
 }
 
+/// Writes a program that doubles its state "w".
+inline bool writeStateModel(const std::string &path) {
+  TestModel model;
+  const uint32_t w = model.input("w", ElementType::f32, {model.number(16)});
+  const uint32_t next = model.apply(TestKernel::kTwice, {w}, "Twice_0");
+  model.output("w_next", next);
+  model.state(w, next);
+  return model.write(path).isOk() && chmod(path.c_str(), 0644) == 0;
+}
+
 /// The files and their folder. The destructor deletes the folder. isReady is false if a file could
 /// not be written.
 class FaultFiles {
@@ -28,7 +38,10 @@ public:
     files.dynamicModel = folder_.path("dynamic.gantry");
     files.capture = folder_.path("capture.gtrace");
     files.flight = folder_.path("flight.gtrace");
-    isReady = writeChain(files.staticModel, false) && writeChain(files.dynamicModel, true);
+    files.stateModel = folder_.path("state.gantry");
+    files.savedState = folder_.path("saved.state");
+    isReady = writeChain(files.staticModel, false) && writeChain(files.dynamicModel, true) &&
+              writeStateModel(files.stateModel);
     artifact_ = readBytes(files.staticModel);
     files.artifact = artifact_.data();
     files.artifactBytes = artifact_.size();

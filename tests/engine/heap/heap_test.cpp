@@ -94,6 +94,26 @@ TEST_F(HeapTest, RefusesStaleAndForeignHandles) {
   EXPECT_EQ(stats().liveBuffers, 0U);
 }
 
+TEST_F(HeapTest, DescribesABuffer) {
+  BufferRequest request;
+  request.sizeBytes = 1000;
+  request.name = heap->intern("weights");
+  BufferHandle buffer;
+  ASSERT_EQ(heap->allocate(request, &buffer), HeapCode::kOk);
+  const char *name = nullptr;
+  uint32_t references = 0;
+  ASSERT_EQ(heap->describe(buffer, &name, &references), HeapCode::kOk);
+  EXPECT_STREQ(name, "weights");
+  EXPECT_EQ(references, 1U);
+  EXPECT_EQ(heap->retain(buffer), HeapCode::kOk);
+  ASSERT_EQ(heap->describe(buffer, &name, &references), HeapCode::kOk);
+  EXPECT_EQ(references, 2U);
+  drop(buffer);
+  drop(buffer);
+  EXPECT_EQ(heap->describe(buffer, &name, &references), HeapCode::kStaleHandle);
+  EXPECT_EQ(heap->describe({}, &name, &references), HeapCode::kForeignHandle);
+}
+
 TEST_F(HeapTest, SurvivesRandomHandles) {
   std::vector<BufferHandle> live;
   for (int i = 0; i < 100; ++i)

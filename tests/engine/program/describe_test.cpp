@@ -72,6 +72,26 @@ TEST(Describe, AStaticProgram) {
   EXPECT_GT(d["kernels"][0]["variants"][0]["spirv_bytes"], 100);
 }
 
+TEST(Describe, States) {
+  test::ScratchFolder scratch;
+  TestModel model;
+  const uint32_t w = model.input("w", test::ElementType::f32, {model.number(8)});
+  const uint32_t v = model.input("v", test::ElementType::f32, {model.number(8)});
+  const uint32_t next = model.apply(test::TestKernel::kAdd, {w, v}, "Add_0");
+  model.output("w_next", next);
+  model.state(w, next);
+  model.initial(model.fill("zeros", 8, 0));
+  model.state(v);
+  ASSERT_TRUE(model.write(scratch.path("m.gantry")).isOk());
+  const auto program = Program::load(scratch.path("m.gantry")).take();
+  const json d = json::parse(program->describe(std::nullopt).take());
+  ASSERT_EQ(d["states"].size(), 2u);
+  EXPECT_EQ(d["states"][0].dump(), R"({"capacity_bytes":32,"initial":3,"input":0,"name":"w",)"
+                                   R"("output":0})");
+  EXPECT_TRUE(d["states"][1]["output"].is_null());
+  EXPECT_TRUE(d["states"][1]["initial"].is_null());
+}
+
 TEST(Describe, ADynamicProgramWithAndWithoutSizes) {
   test::ScratchFolder scratch;
   const auto program = chain(scratch, true);

@@ -77,6 +77,40 @@ TEST_F(SessionTraceTest, AViewerFromTheStartSeesPlansRunsAndDispatches) {
   EXPECT_EQ(ofType(events, EventType::kSessionEnd).size(), 1u);
 }
 
+TEST_F(SessionTraceTest, AStateIsABlockWithItsNameToWhichRunsBindBothPorts) {
+  MemorySink sink;
+  test::TestModel model;
+  const uint32_t w = model.input("w", artifact::ElementType::f32, {model.number(100)});
+  const uint32_t next = model.apply(test::TestKernel::kTwice, {w}, "Twice_0");
+  model.output("w_next", next);
+  model.state(w, next);
+  open(model);
+  const std::vector<float> values(100, 1.0f);
+  ASSERT_TRUE(session_->state()
+                  ->write(0, session_->state()->entries()[0].shape,
+                          {reinterpret_cast<const uint8_t *>(values.data()), 400})
+                  .isOk());
+  const TensorArgument none[] = {{}};
+  std::vector<OutputShape> shapes;
+  auto run = session_->submit(none, none, shapes);
+  ASSERT_TRUE(run.isOk()) << run.status().message();
+  ASSERT_TRUE((*run)->wait(UINT64_MAX).isOk());
+  const uint64_t block = session_->state()->entries()[0].buffer.block();
+  const std::vector<Event> events = sink.events();
+  size_t named = 0;
+  for (const Event &event : ofType(events, EventType::kAllocate))
+    if (event.block.block == block) {
+      EXPECT_EQ(sink.names()[event.block.name], "state w");
+      ++named;
+    }
+  EXPECT_EQ(named, 1u);
+  std::set<uint32_t> bound;
+  for (const Event &event : ofType(events, EventType::kRunBinding))
+    if (event.runBinding.block == block)
+      bound.insert(event.runBinding.value);
+  EXPECT_EQ(bound, (std::set<uint32_t>{w, next}));
+}
+
 TEST_F(SessionTraceTest, ALateViewerReceivesThePlanAndTheLiveBlocks) {
   openChain(false, 1000);
   ASSERT_TRUE(runChain(1000).isOk());

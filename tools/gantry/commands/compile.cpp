@@ -180,6 +180,19 @@ void addMemoryOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &
       ->group("Memory");
 }
 
+/// Adds the options that declare states.
+void addStateOptions(CLI::App &command, CompileRequest &request) {
+  options::repeated(command, "--state", request.states, "INPUT[=OUTPUT]",
+                    "An input, or an ONNX initializer, that keeps its buffer from run to run, and "
+                    "the output that a run leaves there; without OUTPUT, runs only read it")
+      ->group("States");
+  command
+      .add_flag("--training", request.training,
+                "Compile one step of the ONNX model's training (training_info); the initializers "
+                "that it updates become states")
+      ->group("States");
+}
+
 /// Adds the options that choose measured tiles.
 void addTuningOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &options) {
   command
@@ -238,6 +251,7 @@ void addCompile(CLI::App &app, Action &action) {
       *command, "--donate", options->request.donated, "INPUT",
       "An input whose memory a run may reuse: it lies in the arena, and other tensors "
       "use its place after its last use");
+  addStateOptions(*command, options->request);
   addPrecisionOption(*command, options->request);
   command->add_flag("--keep-order", options->request.keepOrder,
                     "Run the operators in the model's order, not in the one with the lowest peak");
@@ -248,6 +262,7 @@ void addCompile(CLI::App &app, Action &action) {
   command->footer(examples({"gantry compile model.onnx", "gantry compile model.onnx -o m.gantry",
                             "gantry compile model.onnx --memory-budget 64MiB --measure",
                             "gantry compile model.onnx --dim batch=1 --dim time=..128",
+                            "gantry compile step.onnx --state w=w_next --state m=m_next",
                             "gantry compile model.onnx --profile vulkan:lavapipe --tuning t.json",
                             "gantry compile model.onnx --dump-native sm_80 --dump-native gfx1100",
                             "gantry compile model.onnx --dump-ir=form-dispatches --dump-dir ir/"}));

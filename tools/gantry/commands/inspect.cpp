@@ -32,7 +32,11 @@ void printPorts(const char *title, const std::vector<Port> &ports) {
     std::vector<const char *> names;
     for (const std::string &name : ports[i].dimNames)
       names.push_back(name.c_str());
-    table.addRow({ports[i].name + (ports[i].donated ? " (donated)" : ""),
+    const std::string &state = ports[i].state;
+    table.addRow({ports[i].name + (ports[i].donated         ? " (donated)"
+                                   : state.empty()          ? ""
+                                   : state == ports[i].name ? " (state)"
+                                                            : " (state " + state + ")"),
                   traitsOf(ports[i].type).name,
                   shapeText(ports[i].dims, names.empty() ? nullptr : names.data())});
   }

@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::json;
 
 struct RunOptions {
-  std::string model, profile, variant, output, traceFolder;
+  std::string model, profile, variant, output, traceFolder, stateIn, stateOut;
   InputOptions inputs;
   std::vector<std::string> expected;
   Tolerance tolerance;
@@ -243,6 +243,31 @@ void printText(const Report &report) {
                    Colour::kYellow, colour));
 }
 
+/// Makes the inputs of a run. The input of a state that has a value already, from --state-in or
+/// from the artifact, gets a default Tensor, unless --input names it.
+std::vector<Tensor> inputsOf(const gantry_program_t *program, const RunOptions &options) {
+  const std::vector<Port> all = inputPorts(program);
+  std::set<std::string> known;
+  for (size_t i = 0; i < gantry_program_state_count(program); ++i) {
+    gantry_state_port_t state{};
+    state.struct_size = sizeof(state);
+    check(gantry_program_state(program, i, &state));
+    if (state.has_initial || !options.stateIn.empty())
+      known.insert(state.name);
+  }
+  for (const std::string &file : options.inputs.request.files)
+    if (const auto given = splitAssignment(file, {known.begin(), known.end()}))
+      known.erase(given->first);
+  std::vector<Port> wanted;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(wanted),
+               [&](const Port &port) { return !known.contains(port.name); });
+  std::vector<Tensor> made = makeInputs(wanted, options.inputs.resolve(Filling::kNone), readTensor);
+  std::vector<Tensor> inputs;
+  for (size_t i = 0, next = 0; i < all.size(); ++i)
+    inputs.push_back(known.contains(all[i].name) ? Tensor() : std::move(made[next++]));
+  return inputs;
+}
+
 ExitCode runRun(const RunOptions &options) {
   bool tracing = !options.traceFolder.empty();
   if (tracing && (!options.output.empty() || !options.expected.empty()))
@@ -263,16 +288,20 @@ ExitCode runRun(const RunOptions &options) {
   std::vector<Port> ports = outputPorts(model.program.get());
   std::vector<std::string> expectedFiles = assignFiles(ports, options.expected, "output");
   std::vector<Tensor> expected = readExpected(expectedFiles);
-  std::vector<Tensor> inputs = makeInputs(inputPorts(model.program.get()),
-                                          options.inputs.resolve(Filling::kNone), readTensor);
+  const std::vector<Tensor> inputs = inputsOf(model.program.get(), options);
   if (tracing)
     checkTraceable(options.model, describe(model.program.get(), {}), ports);
 
   HostSession session(model.program.get(), options.session);
+  if (!options.stateIn.empty())
+    session.restoreStates(options.stateIn);
   session.bind(inputs);
   if (window)
     window->open();
   session.run();
+  session.readStates();
+  if (!options.stateOut.empty())
+    session.saveStates(options.stateOut);
 
   const std::vector<Tensor> &outputs = session.outputs();
   std::vector<std::string> files;
@@ -308,6 +337,16 @@ void addRun(CLI::App &app, Action &action) {
       ->add_option("-o,--output", options->output,
                    "Write the outputs to a folder, or to FILE.npy if there is only one output")
       ->type_name("DIR|FILE");
+  command
+      ->add_option("--state-in", options->stateIn,
+                   "Read the states of the model from this file before the run")
+      ->type_name("FILE")
+      ->group("States");
+  command
+      ->add_option("--state-out", options->stateOut,
+                   "Write the states to this file after the run, for --state-in of a later run")
+      ->type_name("FILE")
+      ->group("States");
   options::repeated(
       *command, "--expect", options->expected, "[NAME=]FILE",
       "Compare an output with a .npy or .pb file, in order or by name; exit code 5 if "
@@ -335,12 +374,13 @@ void addRun(CLI::App &app, Action &action) {
   addVariantOption(*command, options->variant);
   addCacheOption(*command, options->useCache);
   addJson(*command, options->json);
-  command->footer(examples({"gantry run model.onnx --random 1",
-                            "gantry run model.gantry --input x.npy --output out/",
-                            "gantry run model.onnx --input tokens=t.npy --expect y.npy --rtol 1e-4",
-                            "gantry run gpt.onnx --random 1 --dim batch=3 --dim time=7",
-                            "gantry run model.onnx --random 1 --trace-layers trace/",
-                            "gantry run model.onnx --random 1 --profile"}));
+  command->footer(examples(
+      {"gantry run model.onnx --random 1", "gantry run model.gantry --input x.npy --output out/",
+       "gantry run model.onnx --input tokens=t.npy --expect y.npy --rtol 1e-4",
+       "gantry run gpt.onnx --random 1 --dim batch=3 --dim time=7",
+       "gantry run step.gantry --random 1 --state-in w.state --state-out w.state",
+       "gantry run model.onnx --random 1 --trace-layers trace/",
+       "gantry run model.onnx --random 1 --profile"}));
   command->callback([options, profile, &action] {
     options->openProfiler = profile->count() > 0 && options->profile.empty();
     action = [options] { return runRun(*options); };

@@ -25,6 +25,7 @@ struct Port {
   std::vector<int64_t> dims;         // Sizes in elements; GANTRY_DYNAMIC for a dynamic dimension.
   std::vector<std::string> dimNames; // One per dimension; "" for a dimension without a name.
   bool donated = false;
+  std::string state; // The name of the state that the port belongs to; "" for other ports.
 };
 
 /// Returns a port's name, type and shape: "'x' (f32 1x3x224x224)".

@@ -24,6 +24,10 @@ std::string textOf(const CompileRequest &request) {
     text += fmt::format("--dim {}={}..{} ", range.name, range.min, range.max);
   for (const std::string &name : request.donated)
     text += fmt::format("--donate {} ", name);
+  for (const std::string &state : request.states)
+    text += fmt::format("--state {} ", state);
+  if (request.training)
+    text += "--training ";
   if (request.keepAllOutputs)
     text += "--trace-layers ";
   if (request.keepOrder)

@@ -76,13 +76,24 @@ std::vector<Port> readPorts(const gantry_program_t *program, size_t count,
   for (size_t i = 0; i < count; ++i) {
     gantry_port_info_t info{};
     check(get(program, i, &info));
-    Port port{info.name, info.type, {info.dims, info.dims + info.rank}, {}, false};
+    Port port{info.name, info.type, {info.dims, info.dims + info.rank}, {}, false, ""};
     for (uint32_t d = 0; d < info.rank; ++d)
       port.dimNames.push_back(info.dim_names[d] ? info.dim_names[d] : "");
     port.donated = info.donated != 0;
     ports.push_back(std::move(port));
   }
   return ports;
+}
+
+/// Sets Port::state of the inputs or of the outputs.
+void nameStates(const gantry_program_t *program, std::vector<Port> &ports, bool inputs) {
+  for (size_t i = 0; i < gantry_program_state_count(program); ++i) {
+    gantry_state_port_t state{};
+    state.struct_size = sizeof(state);
+    check(gantry_program_state(program, i, &state));
+    if (const size_t port = inputs ? state.input : state.output; port != GANTRY_NO_OUTPUT)
+      ports[port].state = state.name;
+  }
 }
 
 std::string describeJson(const gantry_program_t *program, const std::vector<int64_t> &symbols) {
@@ -142,6 +153,15 @@ CompileReport compileModel(const std::string &model, const std::string &output,
     donated.push_back(name.c_str());
   options.donated_inputs = donated.data();
   options.donated_count = donated.size();
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const std::string &text : request.states)
+    names.push_back(splitAssignment(text, {}).value_or(std::pair(text, std::string())));
+  std::vector<gantry_state_pair_t> states;
+  for (const auto &[input, output] : names)
+    states.push_back({input.c_str(), orNull(output)});
+  options.states = states.data();
+  options.state_count = states.size();
+  options.training = request.training ? 1 : 0;
   std::vector<const char *> chips;
   for (const std::string &chip : request.nativeChips)
     chips.push_back(chip.c_str());
@@ -240,11 +260,15 @@ LoadedModel loadModel(const std::string &path, const CompileRequest &request,
 }
 
 std::vector<Port> inputPorts(const gantry_program_t *program) {
-  return readPorts(program, gantry_program_input_count(program), gantry_program_input);
+  auto ports = readPorts(program, gantry_program_input_count(program), gantry_program_input);
+  nameStates(program, ports, true);
+  return ports;
 }
 
 std::vector<Port> outputPorts(const gantry_program_t *program) {
-  return readPorts(program, gantry_program_output_count(program), gantry_program_output);
+  auto ports = readPorts(program, gantry_program_output_count(program), gantry_program_output);
+  nameStates(program, ports, false);
+  return ports;
 }
 
 Description describe(const gantry_program_t *program, const std::map<std::string, int64_t> &dims,

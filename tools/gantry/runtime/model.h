@@ -26,6 +26,7 @@ template <auto release> struct Releaser {
 };
 using DeviceHandle = std::unique_ptr<gantry_device_t, Releaser<gantry_device_release>>;
 using ProgramHandle = std::unique_ptr<gantry_program_t, Releaser<gantry_program_release>>;
+using StateHandle = std::unique_ptr<gantry_state_t, Releaser<gantry_state_release>>;
 using SessionHandle = std::unique_ptr<gantry_session_t, Releaser<gantry_session_release>>;
 
 /// Throws ToolError with gantry_last_error() and the exit code of the status, unless it is OK.
@@ -48,6 +49,8 @@ struct CompileRequest {
   bool halfPrecision = false;           // Whether f32 values are stored as f16.
   std::vector<DimRange> dims;           // Ranges of dynamic dimensions.
   std::vector<std::string> donated;     // Names of donated inputs.
+  std::vector<std::string> states;      // "INPUT=OUTPUT" or "INPUT": ports that share a buffer.
+  bool training = false;                // Whether the model's training step is compiled.
   std::vector<std::string> nativeChips; // Chips that dumpNative writes assembly for.
   std::string dumpNative;               // Folder; empty: none.
   std::string dumpIr, dumpSpirv;        // Folders; empty: none.

@@ -36,12 +36,28 @@ HostSession::HostSession(gantry_program_t *program, const SessionRequest &reques
   gantry_session_t *session = nullptr;
   check(gantry_session_create(program, device_.get(), &options, &session));
   session_.reset(session);
+  states_.resize(gantry_program_state_count(program));
+  for (size_t i = 0; i < states_.size(); ++i) {
+    states_[i].struct_size = sizeof(states_[i]);
+    check(gantry_program_state(program, i, &states_[i]));
+  }
+  if (states_.empty())
+    return;
+  gantry_state_t *state = nullptr;
+  check(gantry_session_state(session, &state));
+  state_.reset(state);
 }
 
 void HostSession::bind(const std::vector<Tensor> &inputs) {
   inputViews_.clear();
   for (const Tensor &input : inputs)
     inputViews_.push_back(viewOf(input));
+  for (const gantry_state_port_t &state : states_) {
+    gantry_tensor_t &view = inputViews_[state.input];
+    if (!inputs[state.input].bytes.empty() || !inputs[state.input].dims.empty())
+      check(gantry_state_write(state_.get(), state.name, &view));
+    view = {};
+  }
   outputViews_.assign(outputCount_, gantry_tensor_t{});
   check(gantry_session_output_shapes(session_.get(), inputViews_.data(), inputViews_.size(),
                                      outputViews_.data(), outputViews_.size()));
@@ -55,6 +71,33 @@ void HostSession::bind(const std::vector<Tensor> &inputs) {
     view.data = outputs_[i].bytes.data();
     view.buffer = nullptr;
   }
+  for (const gantry_state_port_t &state : states_)
+    if (state.output != GANTRY_NO_OUTPUT)
+      outputViews_[state.output].data = nullptr;
+}
+
+void HostSession::readStates() {
+  for (const gantry_state_port_t &state : states_) {
+    if (state.output == GANTRY_NO_OUTPUT)
+      continue;
+    Tensor &tensor = outputs_[state.output];
+    gantry_tensor_t view{};
+    view.data = tensor.bytes.data();
+    view.size_bytes = tensor.bytes.size();
+    check(gantry_state_read(state_.get(), state.name, &view));
+  }
+}
+
+void HostSession::restoreStates(const std::string &path) {
+  if (!state_)
+    throw ToolError(ExitCode::kBadInput, fmt::format("{}: the model has no states", path));
+  check(gantry_state_restore(state_.get(), path.c_str()));
+}
+
+void HostSession::saveStates(const std::string &path) {
+  if (!state_)
+    throw ToolError(ExitCode::kBadInput, fmt::format("{}: the model has no states", path));
+  check(gantry_state_save(state_.get(), path.c_str()));
 }
 
 void HostSession::run() {

@@ -26,9 +26,17 @@ public:
   HostSession(gantry_program_t *program, const SessionRequest &request);
 
   /// Binds the inputs and allocates outputs for them; run() may then be called any number of times.
-  /// The inputs are not copied: they must live, unchanged, until the last run.
+  /// The inputs are not copied: they must live, unchanged, until the last run. The input of a state
+  /// is written to the state instead, unless it is a default Tensor: then the state must have a
+  /// value already.
   void bind(const std::vector<Tensor> &inputs);
   void run();
+  /// Copies the present values of the states to the outputs that belong to them.
+  void readStates();
+  /// Reads the values of all states from a file, or writes them to one. Throws ToolError, also if
+  /// the program has no states.
+  void restoreStates(const std::string &path);
+  void saveStates(const std::string &path);
 
   const std::vector<Tensor> &outputs() const { return outputs_; }
   /// Returns the variant that the session runs.
@@ -44,6 +52,8 @@ public:
 private:
   DeviceHandle device_;
   SessionHandle session_;
+  StateHandle state_; // Null if the program has no states.
+  std::vector<gantry_state_port_t> states_;
   size_t outputCount_ = 0;
   std::vector<Tensor> outputs_;
   std::vector<gantry_tensor_t> inputViews_, outputViews_;

@@ -1,0 +1,234 @@
+// Outputs and states of ProgramBuilder.
+//
+// The next value of a state lies in the buffer of the state's input. A dispatch writes it there
+// directly if no later command reads the old value. Otherwise the value is a transient, or another
+// value of the program, and a copy at the end of the run writes it to the buffer.
+#include "codegen/emit/program_builder.h"
+
+#include "codegen/emit/size_bounds.h"
+#include "codegen/passes/in_place.h"
+#include "codegen/passes/placement.h"
+#include "codegen/passes/tensor_dims.h"
+
+#include <numeric>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+using artifact::Storage;
+
+namespace {
+
+/// Returns why the dispatch that computes the returned tensor cannot write it to the buffer of the
+/// state's input `argument`, or "" if it can.
+std::string whyCopied(BlockArgument argument, Value returned) {
+  if (viewedTensor(returned) == argument)
+    return "a run keeps the value";
+  auto dispatch = viewedTensor(returned).getDefiningOp<DispatchOp>();
+  if (!dispatch || isInSharedStorage(dispatch.getResult()))
+    return "the value lies in other storage";
+  if (isUsedAfter(argument, dispatch))
+    return "the old value is used later";
+  for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
+    if (viewedTensor(operand) == argument && dispatch.getInPlace() != i)
+      return "elements depend on other elements of the old value";
+  return "";
+}
+
+/// Returns the name of a symbol without an upper limit on which an expression depends, or "".
+std::string unlimitedSymbolOf(const artifact::ProgramT &program, uint32_t index) {
+  const artifact::Expr &expr = program.exprs[index];
+  if (expr.op() == artifact::ExprOp::constant)
+    return "";
+  if (expr.op() == artifact::ExprOp::symbol) {
+    const artifact::SymbolT &symbol = *program.symbols[static_cast<size_t>(expr.value())];
+    return symbol.max == 0 ? symbol.name : "";
+  }
+  std::string name = unlimitedSymbolOf(program, expr.lhs());
+  return name.empty() ? unlimitedSymbolOf(program, expr.rhs()) : name;
+}
+
+} // namespace
+
+artifact::ElementType portType(artifact::ElementType type, PortAttr port) {
+  using artifact::ElementType;
+  if (!port || !port.getIsUnsigned())
+    return type;
+  switch (type) {
+  case ElementType::i8:
+    return ElementType::u8;
+  case ElementType::i16:
+    return ElementType::u16;
+  case ElementType::i32:
+    return ElementType::u32;
+  case ElementType::i64:
+    return ElementType::u64;
+  default:
+    return type;
+  }
+}
+
+/// Returns the attribute of a result, and its name.
+PortAttr ProgramBuilder::resultPort(unsigned result, std::string &name) {
+  const auto attribute = resultAttribute<PortAttr>(function_, result);
+  name = attribute ? attribute.getName().str() : "result" + std::to_string(result);
+  return attribute;
+}
+
+Status ProgramBuilder::addOutputs(func::ReturnOp end) {
+  for (auto [i, operand] : llvm::enumerate(end.getOperands())) {
+    std::string name;
+    resultPort(static_cast<unsigned>(i), name);
+    bool known;
+    elementTypeOf(cast<RankedTensorType>(operand.getType()).getElementType(), known);
+    if (!known)
+      return statusf(StatusCode::kUnsupported, "output '%s' has an unsupported type", name.c_str());
+  }
+  program_.outputs.resize(end.getNumOperands());
+  // States come first, so that their values are not taken for other outputs of the same tensor.
+  std::vector<StateCopy> copies; // For the end of the run.
+  for (unsigned i = 0; i < function_.getNumArguments(); ++i)
+    if (argumentAttribute<StateAttr>(function_, i))
+      GANTRY_RETURN_IF_ERROR(addStateOutput(end, i, copies));
+  for (unsigned i = 0; i < end.getNumOperands(); ++i) {
+    if (program_.outputs[i])
+      continue;
+    uint32_t source;
+    GANTRY_RETURN_IF_ERROR(valueOf(end.getOperand(i), source));
+    uint32_t index = source;
+    std::string name;
+    resultPort(i, name);
+    if (program_.values[source]->storage == Storage::transient &&
+        source >= program_.inputs.size()) {
+      program_.values[source]->storage = Storage::output;
+      program_.values[source]->name = name;
+    } else {
+      index = addValue(end.getOperand(i), Storage::output, name);
+      addCopy(source, index, "copy to " + name,
+              program_.values[source]->storage == Storage::output
+                  ? "the program returns the tensor twice"
+                  : "the program returns an input or a constant");
+    }
+    GANTRY_RETURN_IF_ERROR(addOutput(end, i, index));
+  }
+  // A copy may overwrite the input of a state that another copy reads, so such inputs are saved. A
+  // state that keeps its value is copied to its own buffer, which the runtime omits.
+  const std::vector<uint32_t> buffers = buffersOfValues();
+  for (auto &[source, target, why] : copies)
+    if (source < program_.inputs.size() && buffers[target] != source) {
+      const uint32_t saved = addValue(function_.getArgument(source), Storage::transient,
+                                      program_.values[source]->name);
+      addCopy(source, saved, "save " + program_.values[source]->name,
+              "the buffer of the state is overwritten before it is read");
+      source = saved;
+    }
+  for (const StateCopy &copy : copies)
+    addCopy(copy.source, copy.target, "copy to state " + program_.values[copy.target]->name,
+            copy.why);
+  return Status::ok();
+}
+
+/// Adds the port of a result whose value is `value`.
+Status ProgramBuilder::addOutput(func::ReturnOp end, unsigned result, uint32_t value) {
+  auto port = std::make_unique<artifact::PortT>();
+  const PortAttr attribute = resultPort(result, port->name);
+  program_.values[value]->type = portType(program_.values[value]->type, attribute);
+  port->type = program_.values[value]->type;
+  auto dims = dimsOf(end.getOperand(result));
+  port->dims.assign(dims.begin(), dims.end());
+  port->value = value;
+  program_.outputs[result] = std::move(port);
+  return Status::ok();
+}
+
+/// Adds the state of an argument, and its output if it has one. A copy that the output needs is
+/// added to `copies`.
+Status ProgramBuilder::addStateOutput(func::ReturnOp end, unsigned argument,
+                                      std::vector<StateCopy> &copies) {
+  const auto attribute = argumentAttribute<StateAttr>(function_, argument);
+  auto state = std::make_unique<artifact::StateT>();
+  state->name = program_.inputs[argument]->name;
+  state->input = argument;
+  if (attribute.getResult() >= 0) {
+    const auto result = static_cast<unsigned>(attribute.getResult());
+    if (program_.outputs[result])
+      return statusf(StatusCode::kInvalidArgument, "output '%s' belongs to two states",
+                     program_.outputs[result]->name.c_str());
+    state->output = result;
+    Value returned = end.getOperand(result);
+    uint32_t source;
+    GANTRY_RETURN_IF_ERROR(valueOf(returned, source));
+    uint32_t index = source;
+    std::string name;
+    resultPort(result, name);
+    std::string why = whyCopied(function_.getArgument(argument), returned);
+    if (why.empty() && program_.values[source]->storage != Storage::transient)
+      why = "another output has the value";
+    if (why.empty()) {
+      program_.values[source]->storage = Storage::output;
+      program_.values[source]->name = name;
+    } else {
+      index = addValue(returned, Storage::output, name);
+      copies.push_back({source, index, std::move(why)});
+    }
+    GANTRY_RETURN_IF_ERROR(addOutput(end, result, index));
+  }
+  program_.states.push_back(std::move(state));
+  return Status::ok();
+}
+
+/// Adds the constants that states have at first. They do not count as constants on the device.
+Status ProgramBuilder::addFirstValues() {
+  for (auto &state : program_.states) {
+    const auto attribute = argumentAttribute<StateAttr>(function_, state->input);
+    if (!attribute.getInitial())
+      continue;
+    const uint64_t before = program_.constant_bytes;
+    GANTRY_RETURN_IF_ERROR(addConstant(function_.getArgument(state->input), attribute.getInitial(),
+                                       state->name, state->initial));
+    program_.constant_bytes = before;
+  }
+  return Status::ok();
+}
+
+/// Sets the size of each state's buffer: the largest size of its input and of its output.
+Status ProgramBuilder::assignCapacities() {
+  if (program_.states.empty())
+    return Status::ok();
+  artifact::ProgramT limits; // Symbols on which no state depends need no limit.
+  limits.exprs = program_.exprs;
+  for (const auto &symbol : program_.symbols) {
+    limits.symbols.push_back(std::make_unique<artifact::SymbolT>(*symbol));
+    if (symbol->max == 0)
+      limits.symbols.back()->max = std::max<int64_t>(symbol->min, 1);
+  }
+  GANTRY_ASSIGN_OR_RETURN(const std::vector<int64_t> maxima, maxOfExprs(limits));
+  for (auto &state : program_.states) {
+    std::vector<uint32_t> values = {program_.inputs[state->input]->value};
+    if (state->output != UINT32_MAX)
+      values.push_back(program_.outputs[state->output]->value);
+    for (uint32_t value : values) {
+      const uint32_t size = program_.values[value]->size;
+      if (const std::string symbol = unlimitedSymbolOf(program_, size); !symbol.empty())
+        return statusf(StatusCode::kInvalidArgument,
+                       "the state '%s' depends on the dimension '%s', which has no upper limit, so "
+                       "its buffer has no size; give a limit: --dim %s=..MAX",
+                       state->name.c_str(), symbol.c_str(), symbol.c_str());
+      state->capacity_bytes = std::max(state->capacity_bytes, static_cast<uint64_t>(maxima[size]));
+    }
+  }
+  return Status::ok();
+}
+
+/// Returns for each value the value in whose buffer it lies: the input of a state for its output,
+/// and the value itself for all others.
+std::vector<uint32_t> ProgramBuilder::buffersOfValues() const {
+  std::vector<uint32_t> buffers(program_.values.size());
+  std::iota(buffers.begin(), buffers.end(), 0);
+  for (const auto &state : program_.states)
+    if (state->output != UINT32_MAX)
+      buffers[program_.outputs[state->output]->value] = program_.inputs[state->input]->value;
+  return buffers;
+}
+
+} // namespace gantry::codegen

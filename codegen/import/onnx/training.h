@@ -1,0 +1,25 @@
+// The training step of an ONNX model (ModelProto.training_info).
+//
+// Thread safety: one thread at a time per model.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace gantry::importer {
+
+/// Combines the model's graph with the graph of its training algorithm, as ONNX specifies, and
+/// returns the update bindings: pairs of an initializer and the output that becomes its value after
+/// a step. The graph and the bindings of the initialization are ignored, because the values of the
+/// initializers are the state before the first step.
+///
+/// Fails (ImportError): bad input if the model has no training information or if a binding names no
+/// initializer or no output, or names one twice; unsupported if it has several algorithms.
+std::vector<std::pair<std::string, std::string>> combineTraining(onnx::ModelProto &model);
+
+} // namespace gantry::importer

@@ -1,0 +1,25 @@
+// Reads the tensors of a caller (gantry_tensor_t).
+//
+// Threads: pure functions.
+#pragma once
+
+#include "engine/capi/handles.h"
+
+namespace gantry::capi {
+
+/// Returns the type and the dims. `kind` and `index` name the tensor in messages ("input 3").
+Result<program::TensorShape> readShape(const gantry_tensor_t &tensor, const char *kind,
+                                       size_t index);
+
+/// Reads the memory of a tensor into `argument`. Returns kInvalidArgument if the buffer is not a
+/// live buffer of the heap, or if the range is not inside of it.
+Status readMemory(const gantry_tensor_t &tensor, heap::Heap &heap, const char *kind, size_t index,
+                  program::TensorArgument &argument);
+
+/// Stores a shape in the fields type, rank, dims and size_bytes of a tensor.
+void fillShape(const program::TensorShape &shape, uint64_t sizeBytes, gantry_tensor_t *tensor);
+
+/// Puts "prefix: " before a message.
+Status prefixed(const std::string &prefix, const Status &status);
+
+} // namespace gantry::capi

@@ -1,0 +1,76 @@
+// Copies between host memory and buffers.
+#include "engine/program/states/transfer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gantry::program {
+
+namespace {
+
+constexpr uint64_t kStagingBytes = uint64_t{16} << 20;
+
+/// Copies one range on the device and waits until it is done.
+Status copyOnDevice(device::Device &device, const device::BufferRange &source,
+                    const device::BufferRange &target) {
+  GANTRY_ASSIGN_OR_RETURN(auto list, device.createCommandList());
+  GANTRY_RETURN_IF_ERROR(list->begin({}));
+  GANTRY_RETURN_IF_ERROR(list->copy(source, *target.memory, target.offsetBytes));
+  GANTRY_RETURN_IF_ERROR(list->end());
+  GANTRY_ASSIGN_OR_RETURN(const uint64_t ticket, device.submit(*list));
+  return device.wait(ticket, UINT64_MAX).status();
+}
+
+/// Calls copy(staging, offset, size) for consecutive parts of `total` bytes.
+template <typename Copy>
+Status inParts(const std::shared_ptr<heap::Heap> &heap, device::MemoryKind kind, uint64_t total,
+               Copy copy) {
+  if (total == 0)
+    return {};
+  GANTRY_ASSIGN_OR_RETURN(
+      const Storage staging,
+      Storage::allocate(heap, kind, std::min<uint64_t>(kStagingBytes, total), "staging"));
+  for (uint64_t done = 0; done < total;) {
+    const uint64_t size = std::min<uint64_t>(staging.sizeBytes(), total - done);
+    GANTRY_RETURN_IF_ERROR(copy(staging, done, size));
+    done += size;
+  }
+  return {};
+}
+
+} // namespace
+
+Status writeBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &target, uint64_t offset,
+                   std::span<const uint8_t> bytes) {
+  if (bytes.empty())
+    return {};
+  if (target.mapped() != nullptr) {
+    std::memcpy(target.mapped() + offset, bytes.data(), bytes.size());
+    return {};
+  }
+  return inParts(heap, device::MemoryKind::kUpload, bytes.size(),
+                 [&](const Storage &staging, uint64_t done, uint64_t size) {
+                   std::memcpy(staging.mapped(), bytes.data() + done, size);
+                   return copyOnDevice(heap->device(), staging.range(0, size),
+                                       target.range(offset + done, size));
+                 });
+}
+
+Status readBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &source, uint64_t offset,
+                  std::span<uint8_t> bytes) {
+  if (bytes.empty())
+    return {};
+  if (source.mapped() != nullptr) {
+    std::memcpy(bytes.data(), source.mapped() + offset, bytes.size());
+    return {};
+  }
+  return inParts(heap, device::MemoryKind::kReadback, bytes.size(),
+                 [&](const Storage &staging, uint64_t done, uint64_t size) -> Status {
+                   GANTRY_RETURN_IF_ERROR(copyOnDevice(
+                       heap->device(), source.range(offset + done, size), staging.range(0, size)));
+                   std::memcpy(bytes.data() + done, staging.mapped(), size);
+                   return {};
+                 });
+}
+
+} // namespace gantry::program

@@ -1,0 +1,24 @@
+// Copies between host memory and buffers of the device's heap, outside of runs.
+//
+// Memory that the host sees is copied by the host. Other memory goes through a staging buffer of at
+// most 16 MiB. The functions wait until the copy is done. They do not wait for runs: the caller
+// ensures that no run in flight uses the bytes.
+//
+// Errors: kOutOfMemory if there is no memory for the staging buffer; nothing was copied then. After
+// any other error a part of the bytes may have been copied.
+// Threads: as Heap. Units: bytes.
+#pragma once
+
+#include "engine/program/storage.h"
+
+namespace gantry::program {
+
+/// Copies `bytes` to the buffer, from `offset` on.
+Status writeBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &target, uint64_t offset,
+                   std::span<const uint8_t> bytes);
+
+/// Copies bytes.size() bytes from the buffer, from `offset` on, to `bytes`.
+Status readBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &source, uint64_t offset,
+                  std::span<uint8_t> bytes);
+
+} // namespace gantry::program
