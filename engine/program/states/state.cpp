@@ -312,12 +312,13 @@ Status State::restore(const std::string &path) {
     return check(0);
   GANTRY_RETURN_IF_ERROR(checkHostMemory());
   for (size_t i = 0; i < entries_.size(); ++i) {
-    const Status stored = store(entries_[i], found[i]->shape, found[i]->bytes);
+    Status stored = store(entries_[i], found[i]->shape, found[i]->bytes);
     if (stored.isOk())
       continue;
-    // Some entries have their new value and others their old one, which no run has produced.
-    for (size_t j = 0; j < entries_.size() && (i > 0 || stored.code() != StatusCode::kOutOfMemory);
-         ++j)
+    // Unless nothing was copied, some entries have their new value and others their old one, which
+    // is a state that no run has produced.
+    const bool anyCopied = i > 0 || stored.code() != StatusCode::kOutOfMemory;
+    for (size_t j = 0; j < entries_.size() && anyCopied; ++j)
       invalidate(j, Status(stored.code(),
                            "the restoration of '" + path + "' failed (" + stored.message() + ")"));
     return stored;
