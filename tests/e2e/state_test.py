@@ -107,6 +107,10 @@ def updates(test, text, *arguments):
                 [{"name": "arg0", "input": 0, "output": 1, "capacity_bytes": 32, "initial": None}])
     test.expect("the arena", plan["arena_bytes"], 0)
     test.expect("the copies", test.commands("copy"), [])
+    text = test.call("inspect", test.artifact())
+    for mark in ("arg0 (state)", "result1 (state arg0)"):
+        if mark not in text:
+            raise Failure(f"inspect does not show '{mark}': {text[:500]}")
     w, x = [1.0, 2, 3, 4, 5, 6, 7, 8], [0.5] * 8
     for variant in VARIANTS:
         state = w

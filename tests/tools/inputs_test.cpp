@@ -21,8 +21,8 @@ Tensor readFake(const std::string &path) {
 }
 
 const std::vector<Port> kPorts = {
-    {"tokens", GANTRY_TYPE_I64, {GANTRY_DYNAMIC, GANTRY_DYNAMIC}, {"batch", "time"}},
-    {"mask=1", GANTRY_TYPE_F32, {GANTRY_DYNAMIC, 4}, {"batch", ""}},
+    {"tokens", GANTRY_TYPE_I64, {GANTRY_DYNAMIC, GANTRY_DYNAMIC}, {"batch", "time"}, false, ""},
+    {"mask=1", GANTRY_TYPE_F32, {GANTRY_DYNAMIC, 4}, {"batch", ""}, false, ""},
 };
 
 /// Returns the error message of a request that must be refused.

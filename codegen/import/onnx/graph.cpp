@@ -9,7 +9,6 @@
 #include "codegen/import/onnx/load.h"
 #include "codegen/import/onnx/operand_types.h"
 #include "codegen/import/onnx/registry.h"
-#include "codegen/import/onnx/training.h"
 #include "codegen/import/tensor_proto.h"
 
 #include "llvm/ADT/StringSet.h"

@@ -1,8 +1,10 @@
-// Reads an ONNX file and checks that it contains a graph.
+// Reads an ONNX file and checks that it contains a graph, and combines the graphs of a training
+// step.
 #include "codegen/import/onnx/load.h"
 
 #include "codegen/import/onnx/import_error.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -28,6 +30,60 @@ std::shared_ptr<onnx::ModelProto> loadModel(llvm::StringRef path) {
   if (!model->has_graph() || (model->graph().node_size() == 0 && model->graph().output_size() == 0))
     failBadInput("not an ONNX model: it has no graph");
   return model;
+}
+
+namespace {
+
+/// Appends the algorithm's lists to those of the inference graph. A port of both is listed once.
+void appendGraph(onnx::GraphProto &graph, const onnx::GraphProto &algorithm) {
+  const auto appendPorts = [](auto *ports, const auto &others) {
+    llvm::StringSet<> known;
+    for (const auto &info : *ports)
+      known.insert(info.name());
+    for (const auto &info : others)
+      if (known.insert(info.name()).second)
+        *ports->Add() = info;
+  };
+  appendPorts(graph.mutable_input(), algorithm.input());
+  appendPorts(graph.mutable_output(), algorithm.output());
+  graph.mutable_node()->MergeFrom(algorithm.node());
+  graph.mutable_initializer()->MergeFrom(algorithm.initializer());
+  graph.mutable_sparse_initializer()->MergeFrom(algorithm.sparse_initializer());
+  graph.mutable_value_info()->MergeFrom(algorithm.value_info());
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, std::string>> combineTraining(onnx::ModelProto &model) {
+  if (model.training_info_size() == 0)
+    failBadInput("the model has no training information (training_info), so it has no training "
+                 "step");
+  if (model.training_info_size() > 1)
+    failUnsupported("the model has " + llvm::Twine(model.training_info_size()) +
+                    " training algorithms; only one is supported");
+  const onnx::TrainingInfoProto &training = model.training_info(0);
+  if (training.update_binding_size() == 0)
+    failBadInput("the model's training algorithm updates nothing (update_binding is empty)");
+  onnx::GraphProto &graph = *model.mutable_graph();
+  appendGraph(graph, training.algorithm());
+  llvm::StringSet<> initializers, outputs, bound;
+  for (const auto &tensor : graph.initializer())
+    initializers.insert(tensor.name());
+  for (const auto &info : graph.output())
+    outputs.insert(info.name());
+  std::vector<std::pair<std::string, std::string>> updates;
+  for (const auto &binding : training.update_binding()) {
+    const std::string place =
+        "the update binding of \"" + binding.key() + "\" to \"" + binding.value() + "\"";
+    if (!initializers.contains(binding.key()))
+      failBadInput(place + ": \"" + binding.key() + "\" is no initializer");
+    if (!outputs.contains(binding.value()))
+      failBadInput(place + ": \"" + binding.value() + "\" is no output");
+    if (!bound.insert(binding.key()).second)
+      failBadInput(place + ": the initializer is bound twice");
+    updates.push_back({binding.key(), binding.value()});
+  }
+  return updates;
 }
 
 } // namespace gantry::importer

@@ -1,9 +1,12 @@
-// Reads an ONNX file into a protobuf message.
+// Reads an ONNX file into a protobuf message, and combines the graphs of its training step.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace onnx {
 class ModelProto;
@@ -14,5 +17,14 @@ namespace gantry::importer {
 /// Returns the model in the file. Fails (ImportError, bad input) if the file cannot be read, is
 /// larger than protobuf's limit of 2 GiB, or contains no model.
 std::shared_ptr<onnx::ModelProto> loadModel(llvm::StringRef path);
+
+/// Combines the model's graph with the graph of its training algorithm, as ONNX specifies, and
+/// returns the update bindings: pairs of an initializer and the output that becomes its value after
+/// a step. The graph and the bindings of the initialization are ignored, because the values of the
+/// initializers are the state before the first step.
+///
+/// Fails (ImportError): bad input if the model has no training information or if a binding names no
+/// initializer or no output, or names one twice; unsupported if it has several algorithms.
+std::vector<std::pair<std::string, std::string>> combineTraining(onnx::ModelProto &model);
 
 } // namespace gantry::importer

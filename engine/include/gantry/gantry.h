@@ -446,8 +446,8 @@ GANTRY_API gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_n
  * Afterwards every use of the handle is refused with a message that names the buffer and the run;
  * only gantry_buffer_release does nothing without an error.
  * Returns INVALID_ARGUMENT, and the caller keeps the buffer, if the run does not read the buffer or
- * writes to it; and FAILED_PRECONDITION if a run of another session, a state or an arena uses the
- * buffer too. */
+ * writes to it; and FAILED_PRECONDITION if something else uses the buffer too: a run of another
+ * session, a state, an arena or, after the end of this run, any other run. */
 GANTRY_API gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer);
 GANTRY_API void gantry_run_release(gantry_run_t *run); /* Waits for the run. */
 

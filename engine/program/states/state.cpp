@@ -197,10 +197,12 @@ Status State::checkShape(const Entry &entry, const TensorShape &shape, uint64_t 
   return {};
 }
 
-Status State::store(Entry &entry, const TensorShape &shape, std::span<const uint8_t> bytes) {
-  if (Status copied = writeBuffer(heap_, entry.buffer, entry.offset, bytes); !copied.isOk()) {
-    if (copied.code() == StatusCode::kOutOfMemory)
-      return copied; // Nothing was copied.
+Status State::store(Entry &entry, const TensorShape &shape, std::span<const uint8_t> bytes,
+                    bool &isTouched) {
+  Status copied = writeBuffer(heap_, entry.buffer, entry.offset, bytes, isTouched);
+  if (!copied.isOk()) {
+    if (!isTouched)
+      return copied;
     entry.condition = Condition::kInvalid;
     entry.cause = Status(copied.code(), "a write of its value failed (" + copied.message() + ")");
     return copied;
@@ -218,7 +220,8 @@ Status State::write(size_t index, const TensorShape &shape, std::span<const uint
   settle();
   if (heap_->device().isLost())
     return check(index);
-  return store(entry, shape, bytes);
+  bool isTouched = false; // The entry's condition tells it.
+  return store(entry, shape, bytes, isTouched);
 }
 
 Status State::read(size_t index, std::span<uint8_t> bytes) {
@@ -312,12 +315,14 @@ Status State::restore(const std::string &path) {
     return check(0);
   GANTRY_RETURN_IF_ERROR(checkHostMemory());
   for (size_t i = 0; i < entries_.size(); ++i) {
-    const Status stored = store(entries_[i], found[i]->shape, found[i]->bytes);
+    bool isTouched = false;
+    Status stored = store(entries_[i], found[i]->shape, found[i]->bytes, isTouched);
     if (stored.isOk())
       continue;
-    // Some entries have their new value and others their old one, which no run has produced.
-    for (size_t j = 0; j < entries_.size() && (i > 0 || stored.code() != StatusCode::kOutOfMemory);
-         ++j)
+    // Unless nothing was copied, some entries have their new value and others their old one, which
+    // is a state that no run has produced.
+    const bool anyCopied = i > 0 || isTouched;
+    for (size_t j = 0; j < entries_.size() && anyCopied; ++j)
       invalidate(j, Status(stored.code(),
                            "the restoration of '" + path + "' failed (" + stored.message() + ")"));
     return stored;

@@ -96,7 +96,10 @@ private:
   Status checkShape(const Entry &entry, const TensorShape &shape, uint64_t sizeBytes) const;
   /// Waits for all runs that use the State, then looks whether the device is lost.
   void settle();
-  Status store(Entry &entry, const TensorShape &shape, std::span<const uint8_t> bytes);
+  /// Gives the entry a value. After a failure, `isTouched` says whether the old value is lost; the
+  /// entry is then invalid.
+  Status store(Entry &entry, const TensorShape &shape, std::span<const uint8_t> bytes,
+               bool &isTouched);
 
   std::shared_ptr<heap::Heap> heap_;
   std::vector<Entry> entries_;

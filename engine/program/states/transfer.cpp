@@ -9,16 +9,28 @@ namespace gantry::program {
 namespace {
 
 constexpr uint64_t kStagingBytes = uint64_t{16} << 20;
+constexpr int kMaxWaits = 1000;
 
-/// Copies one range on the device and waits until it is done.
+/// Copies one range on the device and waits until it is done. Sets isSubmitted if the copy may have
+/// begun.
 Status copyOnDevice(device::Device &device, const device::BufferRange &source,
-                    const device::BufferRange &target) {
+                    const device::BufferRange &target, bool &isSubmitted) {
   GANTRY_ASSIGN_OR_RETURN(auto list, device.createCommandList());
   GANTRY_RETURN_IF_ERROR(list->begin({}));
   GANTRY_RETURN_IF_ERROR(list->copy(source, *target.memory, target.offsetBytes));
   GANTRY_RETURN_IF_ERROR(list->end());
-  GANTRY_ASSIGN_OR_RETURN(const uint64_t ticket, device.submit(*list));
-  return device.wait(ticket, UINT64_MAX).status();
+  const Result<uint64_t> ticket = device.submit(*list);
+  isSubmitted |= ticket.isOk() || device.isLost();
+  if (!ticket.isOk())
+    return ticket.status();
+  // The command list must outlive the copy, so a failed wait is repeated.
+  Status waited;
+  for (int attempt = 0; attempt < kMaxWaits; ++attempt) {
+    waited = device.wait(*ticket, UINT64_MAX).status();
+    if (waited.isOk() || device.isLost())
+      break;
+  }
+  return waited;
 }
 
 /// Calls copy(staging, offset, size) for consecutive parts of `total` bytes.
@@ -41,7 +53,8 @@ Status inParts(const std::shared_ptr<heap::Heap> &heap, device::MemoryKind kind,
 } // namespace
 
 Status writeBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &target, uint64_t offset,
-                   std::span<const uint8_t> bytes) {
+                   std::span<const uint8_t> bytes, bool &isTouched) {
+  isTouched = false;
   if (bytes.empty())
     return {};
   if (target.mapped() != nullptr) {
@@ -52,7 +65,7 @@ Status writeBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &targe
                  [&](const Storage &staging, uint64_t done, uint64_t size) {
                    std::memcpy(staging.mapped(), bytes.data() + done, size);
                    return copyOnDevice(heap->device(), staging.range(0, size),
-                                       target.range(offset + done, size));
+                                       target.range(offset + done, size), isTouched);
                  });
 }
 
@@ -66,8 +79,10 @@ Status readBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &source
   }
   return inParts(heap, device::MemoryKind::kReadback, bytes.size(),
                  [&](const Storage &staging, uint64_t done, uint64_t size) -> Status {
-                   GANTRY_RETURN_IF_ERROR(copyOnDevice(
-                       heap->device(), source.range(offset + done, size), staging.range(0, size)));
+                   bool isSubmitted = false;
+                   GANTRY_RETURN_IF_ERROR(copyOnDevice(heap->device(),
+                                                       source.range(offset + done, size),
+                                                       staging.range(0, size), isSubmitted));
                    std::memcpy(bytes.data() + done, staging.mapped(), size);
                    return {};
                  });

@@ -4,8 +4,7 @@
 // most 16 MiB. The functions wait until the copy is done. They do not wait for runs: the caller
 // ensures that no run in flight uses the bytes.
 //
-// Errors: kOutOfMemory if there is no memory for the staging buffer; nothing was copied then. After
-// any other error a part of the bytes may have been copied.
+// Errors: those of Storage::allocate, for the staging buffer, and those of the device.
 // Threads: as Heap. Units: bytes.
 #pragma once
 
@@ -13,9 +12,10 @@
 
 namespace gantry::program {
 
-/// Copies `bytes` to the buffer, from `offset` on.
+/// Copies `bytes` to the buffer, from `offset` on. After a failure, `isTouched` says whether bytes
+/// of the buffer may have changed.
 Status writeBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &target, uint64_t offset,
-                   std::span<const uint8_t> bytes);
+                   std::span<const uint8_t> bytes, bool &isTouched);
 
 /// Copies bytes.size() bytes from the buffer, from `offset` on, to `bytes`.
 Status readBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &source, uint64_t offset,

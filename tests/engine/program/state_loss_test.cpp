@@ -180,6 +180,41 @@ TEST_F(StateLoss, ALossBetweenRunsInvalidatesTheState) {
   expectLost(training, "the device 'fake' was lost, with its memory");
 }
 
+TEST_F(StateLoss, ARestorationThatFailsLeavesTheOldValuesOrNone) {
+  Training training(program_);
+  training.setUp();
+  ASSERT_TRUE(training.run(1).isOk());
+  ASSERT_TRUE(training.state().save(scratch_.path("first")).isOk());
+  ASSERT_TRUE(training.run(2).isOk());
+  ASSERT_TRUE(training.state().save(scratch_.path("second")).isOk());
+  const std::vector<uint8_t> second = training.bits();
+  int kept = 0, lost = 0;
+  for (uint64_t call = 1; call <= 20;
+       ++call) { // Each driver call of the restoration fails in turn.
+    training.device().failCall(call, call % 2 ? StatusCode::kInternal : StatusCode::kOutOfMemory);
+    const Status restored = training.state().restore(scratch_.path("first"));
+    training.device().failCall(0);
+    const std::vector<State::Entry> &entries = training.state().entries();
+    ASSERT_EQ(entries[0].condition, entries[1].condition) << "call " << call;
+    if (!restored.isOk() && entries[0].condition == State::Condition::kValid) {
+      EXPECT_EQ(training.bits(), second) << "call " << call;
+      ++kept;
+    } else if (!restored.isOk()) {
+      const Status refused = training.run(3);
+      EXPECT_EQ(refused.code(), StatusCode::kFailedPrecondition);
+      EXPECT_NE(refused.message().find("failed (fault of test)"), std::string::npos)
+          << refused.message();
+      ++lost;
+    } else {
+      EXPECT_NE(training.bits(), second) << "call " << call;
+    }
+    ASSERT_TRUE(training.state().restore(scratch_.path("second")).isOk());
+    EXPECT_EQ(training.bits(), second);
+  }
+  EXPECT_GT(kept, 0);
+  EXPECT_GT(lost, 0);
+}
+
 TEST_F(StateLoss, ARunThatTheDriverRefusesLeavesTheStateAsItIs) {
   Training training(program_);
   training.setUp();
