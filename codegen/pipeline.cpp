@@ -48,14 +48,6 @@ struct Folders {
   std::string ir, spirv, native;
 };
 
-/// Returns the alignment of the start of a buffer that a kernel binds, in bytes. Kernels that read
-/// buffers by their address load vectors of 16 bytes.
-uint64_t bindingAlignment(const DeviceProfile &profile) {
-  constexpr uint64_t kVectorBytes = 16;
-  return std::max({kVectorBytes, profile.storageBufferAlignment,
-                   profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1});
-}
-
 /// Adds the passes on the whole program, which turn the importer's output into dispatches in their
 /// final order.
 void addProgramPasses(OpPassManager &program, const CompileOptions &options,
@@ -87,7 +79,10 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
   if (!options.keepOrder)
     program.addPass(createOrderDispatches());
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
-  program.addPass(createAssignStorage(AssignStorageOptions{bindingAlignment(profile)}));
+  // Kernels that read buffers by their address load vectors of 16 bytes.
+  const uint64_t texels = profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 16;
+  program.addPass(createAssignStorage(
+      AssignStorageOptions{std::max({uint64_t{16}, profile.storageBufferAlignment, texels})}));
 }
 
 /// Adds the passes on the module of one kernel, which lower linalg on tensors to SPIR-V modules.
