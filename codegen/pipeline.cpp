@@ -47,9 +47,30 @@ struct Folders {
   std::string ir, spirv, native;
 };
 
-/// Adds the passes on the whole program, which turn the importer's output into dispatches in their
-/// final order.
-void addProgramPasses(OpPassManager &program, const CompileOptions &options,
+/// Adds the passes that change the importer's operators.
+void addOperatorPasses(OpPassManager &program, const DeviceProfile &profile) {
+  const bool hasDotProducts = profile.features.integerDotProduct;
+  program.addPass(createCSEPass());
+  program.addPass(createSumIntegers());
+  if (hasDotProducts)
+    program.addPass(createCenterZeroPoints());
+  program.addPass(createSplitReductions());
+  program.addPass(
+      createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));
+}
+
+/// Adds the pass strips. `storagePasses`: the storage passes as text, with which it measures.
+void addStrips(OpPassManager &program, const CompileOptions &options,
+               const std::string &storagePasses) {
+  StripsOptions strips;
+  strips.passes = storagePasses;
+  strips.budgetBytes = options.memoryBudget;
+  strips.keepOrder = options.keepOrder;
+  program.addPass(createStrips(strips));
+}
+
+/// Adds the storage passes, which decide which tensors are stored, and how.
+void addStoragePasses(OpPassManager &program, const CompileOptions &options,
                       const DeviceProfile &profile) {
   // One storage-buffer binding stays free for the backend.
   const unsigned maxBuffers = std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
@@ -60,13 +81,6 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
                               : profile.lastCacheBytes ? profile.lastCacheBytes
                                                        : kDefaultCacheBytes;
   const bool hasDotProducts = profile.features.integerDotProduct;
-  program.addPass(createCSEPass());
-  program.addPass(createSumIntegers());
-  if (hasDotProducts)
-    program.addPass(createCenterZeroPoints());
-  program.addPass(createSplitReductions());
-  program.addPass(
-      createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));
   const uint64_t alignment =
       std::max(profile.storageBufferAlignment,
                profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1);
@@ -77,6 +91,22 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
     program.addPass(createNarrowFloats());
   if (profile.preferTexelLoads || hasDotProducts)
     program.addPass(createChooseLayouts(ChooseLayoutsOptions{!profile.preferTexelLoads}));
+}
+
+/// Adds the passes on the whole program, which turn the importer's output into dispatches in their
+/// final order.
+void addProgramPasses(OpPassManager &program, const CompileOptions &options,
+                      const DeviceProfile &profile) {
+  addOperatorPasses(program, profile);
+  if (options.strips) {
+    OpPassManager storage(func::FuncOp::getOperationName());
+    addStoragePasses(storage, options, profile);
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    storage.printAsTextualPipeline(stream);
+    addStrips(program, options, text);
+  }
+  addStoragePasses(program, options, profile);
   if (!options.keepOrder)
     program.addPass(createOrderDispatches());
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
@@ -484,6 +514,8 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   importer::registerImportDialects(registry);
   registry.insert<GantryDialect, memref::MemRefDialect, scf::SCFDialect, spirv::SPIRVDialect,
                   vector::VectorDialect>();
+  static const bool hasPasses = (registerGantryPasses(), true); // The pass strips parses names.
+  (void)hasPasses;
   // The import runs on one thread, so that it can fail cleanly when memory runs out. The passes and
   // the emission use all threads.
   CompilerThreads threads;

@@ -113,6 +113,9 @@ typedef struct gantry_compile_options {
   const char *const *profiles;
   size_t profile_count;          /* 0: only `profile`. */
   gantry_file_read_fn file_read; /* Or NULL. */
+  /* 1: never compute chains of operators in strips of rows. 0: compute them in strips where that
+   * lowers the peak of the arena and costs little, or where the memory budget needs it. */
+  int32_t no_strips;
 } gantry_compile_options_t;
 
 /* Compiles the file `model` and writes the artifact to the file `output`. Writes a temporary file
