@@ -1,6 +1,7 @@
 #include "codegen/emit/program_builder.h"
 
 #include "codegen/emit/size_bounds.h"
+#include "codegen/emit/strip_report.h"
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/in_place.h"
 #include "codegen/passes/tensor_dims.h"
@@ -501,15 +502,16 @@ Status ProgramBuilder::planArena() {
   return program_.dynamic ? Status::ok() : placeBarriers();
 }
 
-/// Copies the results of order-dispatches and fit-budget into the program. fit-budget compares the
-/// budget with the peak of live bytes; this function compares it with the size of the arena, which
-/// may be larger.
+/// Copies the results of order-dispatches, strips and fit-budget into the program. fit-budget
+/// compares the budget with the peak of live bytes; this function compares it with the size of the
+/// arena, which may be larger.
 Status ProgramBuilder::reportOrder() {
   if (auto order = attributeOf<OrderAttr>(function_)) {
     program_.model_order_bytes = order.getModelPeakBytes();
     program_.model_order_stages = order.getModelStages();
     program_.order_stages = order.getStages();
   }
+  reportStrips(function_, program_);
   const auto budget = attributeOf<BudgetAttr>(function_);
   if (!budget)
     return Status::ok();

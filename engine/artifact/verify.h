@@ -17,4 +17,7 @@ Status verifyMetadata(std::span<const uint8_t> metadata, uint64_t constantsBytes
 /// Both programs must have passed the other checks.
 Status checkSameInterface(const Program &root, const Program &variant);
 
+/// Returns kDataLoss if a chain of strips lacks a name or has fewer than two strips.
+Status checkStrips(const Program &program);
+
 } // namespace gantry::artifact
