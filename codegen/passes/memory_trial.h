@@ -41,6 +41,15 @@ struct MemoryTrial {
   std::vector<uint64_t> liveBytes, neededBytes;
   uint64_t peakBytes = 0;  // The largest of liveBytes.
   uint64_t neededPeak = 0; // The largest of neededBytes: no smaller budget can be met.
+
+  /// The peak and the bytes along the order: those needed, or those alive.
+  uint64_t peak(bool needed) const { return needed ? neededPeak : peakBytes; }
+  const std::vector<uint64_t> &bytes(bool needed) const { return needed ? neededBytes : liveBytes; }
+
+  /// Returns the number of dispatches that run while more than `limit` bytes are alive or needed.
+  size_t countAbove(bool needed, double limit) const {
+    return llvm::count_if(bytes(needed), [&](uint64_t b) { return double(b) > limit; });
+  }
 };
 
 /// Runs the passes on a clone of the function. `keepOrder`: the dispatches keep their order. None

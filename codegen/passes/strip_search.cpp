@@ -17,10 +17,11 @@ using namespace mlir;
 
 namespace {
 
-constexpr unsigned kRowDim = 2;    // The rows of an image [n, c, h, w].
-constexpr size_t kMaxTensors = 3;  // Tensors at the peak from which chains are followed.
-constexpr unsigned kMaxEnds = 16;  // Ends of chains that are tried for a tensor.
-constexpr size_t kMaxMembers = 48; // Stored tensors of a chain.
+constexpr unsigned kRowDim = 2;     // The rows of an image [n, c, h, w].
+constexpr size_t kMaxTensors = 3;   // Tensors at the peak from which chains are followed.
+constexpr unsigned kMaxEnds = 16;   // Ends of chains that are tried for a tensor.
+constexpr size_t kMaxMembers = 32;  // Stored tensors of a chain.
+constexpr unsigned kMaxChains = 96; // Chains that are examined for a tensor.
 constexpr unsigned kCounts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr double kEqualPeaks = 1.02; // Peaks within this factor count as equal.
 
@@ -33,7 +34,7 @@ ArrayRef<int64_t> shapeOf(Operation *op) {
 class StripSearch {
 public:
   StripSearch(const MemoryTrial &trial, const StripGoal &goal)
-      : trial_(trial), goal_(goal), bytes_(goal.needed ? trial.neededBytes : trial.liveBytes),
+      : trial_(trial), goal_(goal), bytes_(trial.bytes(goal.needed)),
         position_(trial.order.size()) {
     for (uint32_t at = 0; at < trial.order.size(); ++at)
       position_[trial.order[at]] = at;
@@ -99,6 +100,7 @@ private:
   void followFrom(const std::vector<uint32_t> &starts) {
     Indices reached(starts.begin(), starts.end());
     unsigned ends = 0;
+    chainsLeft_ = kMaxChains;
     for (uint32_t i = *reached.begin() + 1; i < trial_.tensors.size() && ends < kMaxEnds; ++i) {
       const StoredTensor &tensor = trial_.tensors[i];
       if (reached.count(i) || !hasRows(i) ||
@@ -116,15 +118,17 @@ private:
   /// `starts`.
   void goBack(uint32_t end, const std::vector<uint32_t> &starts) {
     Indices chain{end};
-    for (uint32_t i = end; i-- > 0 && chain.size() < kMaxMembers;) {
+    for (uint32_t i = end; i-- > 0 && chain.size() < kMaxMembers && chainsLeft_ > 0;) {
       const StoredTensor &tensor = trial_.tensors[i];
       const auto isMember = [&](uint32_t reader) { return chain.count(reader) > 0; };
       if (!hasRows(i) || llvm::none_of(tensor.readers, isMember) ||
           (!goal_.mayRepeat && (tensor.isReturned || !llvm::all_of(tensor.readers, isMember))))
         continue;
       chain.insert(i);
-      if (llvm::any_of(starts, isMember))
+      if (llvm::any_of(starts, isMember)) {
+        --chainsLeft_;
         plan(chain);
+      }
     }
   }
 
@@ -170,15 +174,21 @@ private:
       if (rows < goal_.minRows || rows == plan.strips.rows)
         continue;
       plan.strips.rows = rows;
+      plan.cost = goal_.dispatchCost * double(addedDispatches(tensors, plan));
+      if (plan.cost > goal_.maxCost)
+        break; // More strips cost even more.
       // A strip in the middle has the largest halo. The first and the last one have less.
       const auto middle = rowsOfStrip(plan.chain, plan.strips.at(plan.strips.count() / 2));
       if (!middle)
         return;
-      plan.operations = addedOperations(plan);
-      plan.cost = plan.operations + goal_.dispatchCost * double(addedDispatches(tensors, plan));
+      plan.operations = addedOperations(plan, *middle);
+      plan.cost += plan.operations;
+      const std::vector<uint64_t> outside = bytesOutside(tensors);
+      const uint64_t within =
+          goal_.needed ? neededWithin(tensors, *middle) : peakWithin(tensors, *middle, outside);
       plan.peakBytes =
-          goal_.needed ? predictedNeed(tensors, *middle) : predictedPeak(tensors, *middle);
-      if (plan.cost <= goal_.maxCost && double(plan.peakBytes) <= goal_.maxPeak &&
+          std::max(within, goal_.targetBytes ? goal_.targetBytes : peakOutside(tensors, outside));
+      if (plan.cost <= goal_.maxCost && double(within) <= goal_.maxPeak &&
           hasLargeStrips(tensors, *middle))
         plans_.push_back(plan);
     }
@@ -198,16 +208,31 @@ private:
     });
   }
 
+  /// Returns the arithmetic operations of one strip.
+  double operationsOfStrip(const StripRows &rows) {
+    double sum = 0;
+    for (const auto &[op, part] : rows)
+      sum += operations(op) * double(part.count()) / double(shapeOf(op)[part.dim]);
+    return sum;
+  }
+
+  double operations(Operation *op) {
+    auto [entry, isNew] = operations_.try_emplace(op, 0);
+    if (isNew)
+      entry->second = operationsOf(op);
+    return entry->second;
+  }
+
   /// Returns the operations of all strips, less those of the operators that become unused.
-  double addedOperations(const StripPlan &plan) const {
-    double added = 0;
-    for (int64_t i = 0; i < plan.strips.count(); ++i) {
-      const auto rows = rowsOfStrip(plan.chain, plan.strips.at(i));
-      if (!rows)
-        return std::numeric_limits<double>::infinity();
-      for (const auto &[op, part] : *rows)
-        added += operationsOf(op) * double(part.count()) / double(shapeOf(op)[part.dim]);
-    }
+  /// `middle`: the rows of a strip in the middle.
+  double addedOperations(const StripPlan &plan, const StripRows &middle) {
+    const int64_t count = plan.strips.count();
+    const auto first = rowsOfStrip(plan.chain, plan.strips.at(0));
+    const auto last = rowsOfStrip(plan.chain, plan.strips.at(count - 1));
+    if (!first || !last)
+      return std::numeric_limits<double>::infinity();
+    double added = operationsOfStrip(*first) + operationsOfStrip(*last) +
+                   double(count - 2) * operationsOfStrip(middle);
     // An operator stays if an operator outside of the chain, or one that stays, uses it.
     llvm::DenseSet<Operation *> unused;
     for (Operation *op : llvm::reverse(plan.chain.members))
@@ -215,9 +240,9 @@ private:
             return unused.contains(op->getBlock()->findAncestorOpInBlock(*user));
           })) {
         unused.insert(op);
-        added -= operationsOf(op);
+        added -= operations(op);
       }
-    return added;
+    return std::max(added, 0.0);
   }
 
   /// Returns the number of the strips' dispatches, less those of tensors that become unused.
@@ -338,9 +363,10 @@ private:
     return peak;
   }
 
-  uint64_t predictedPeak(const Indices &tensors, const StripRows &rows) const {
+  /// Returns the bytes that are alive while the strips are computed. `outside`: bytesOutside().
+  uint64_t peakWithin(const Indices &tensors, const StripRows &rows,
+                      ArrayRef<uint64_t> outside) const {
     const uint32_t end = *tensors.rbegin(), at = position_[end];
-    const std::vector<uint64_t> bytes = bytesOutside(tensors);
     uint64_t late = 0; // Operands of the chain that must now stay alive until its end.
     for (const TensorStorage &storage : trial_.storages) {
       const bool isOperand = llvm::any_of(storage.tensors, [&](uint32_t i) {
@@ -353,18 +379,19 @@ private:
     }
     const TensorStorage &result = trial_.storages[trial_.tensors[end].storage];
     const uint64_t others =
-        bytes[at] - std::min(bytes[at], result.tensors.size() == 1 ? result.bytes : 0) + late;
-    return std::max(peakOutside(tensors, bytes), others + bytesWithinStrip(tensors, rows));
+        outside[at] - std::min(outside[at], result.tensors.size() == 1 ? result.bytes : 0) + late;
+    return others + bytesWithinStrip(tensors, rows);
   }
 
-  uint64_t predictedNeed(const Indices &tensors, const StripRows &rows) const {
+  /// Returns the bytes that are needed while the strips are computed.
+  uint64_t neededWithin(const Indices &tensors, const StripRows &rows) const {
     const uint32_t end = *tensors.rbegin(), at = position_[end];
     uint64_t always = wholeBytes(end); // Bytes that cannot leave the arena during the strips.
     for (const TensorStorage &storage : trial_.storages)
       if (storage.tensors.size() > 1 && storage.first <= at && at <= storage.last &&
           !isDivided(storage, tensors))
         always += storage.bytes;
-    uint64_t peak = peakOutside(tensors, bytesOutside(tensors));
+    uint64_t peak = 0;
     for (uint32_t i : tensors) {
       uint64_t need = always + (i == end ? 0 : stripBytes(i, rows));
       for (uint32_t read : trial_.tensors[i].reads)
@@ -379,6 +406,8 @@ private:
   const std::vector<uint64_t> &bytes_; // Per position, the bytes that the goal lowers.
   std::vector<uint32_t> position_;     // Per dispatch, its position in the order.
   llvm::DenseMap<Operation *, uint32_t> tensorOf_;
+  llvm::DenseMap<Operation *, double> operations_; // operationsOf() each operator.
+  unsigned chainsLeft_ = 0; // Chains that may still be examined for the current tensor.
   std::vector<StripPlan> plans_;
 };
 

@@ -21,9 +21,12 @@ struct StripGoal {
   bool needed = false;
   /// A member may have readers outside of the chain; it is then computed both whole and in strips.
   bool mayRepeat = false;
-  double maxCost = 0;           // Limit on StripPlan::cost.
-  double dispatchCost = 0;      // The cost of an additional dispatch, in arithmetic operations.
-  double maxPeak = 0;           // Only plans with a predicted peak of at most this many bytes.
+  double maxCost = 0;      // Limit on StripPlan::cost.
+  double dispatchCost = 0; // The cost of an additional dispatch, in arithmetic operations.
+  double maxPeak = 0;      // Limit on the bytes while a dispatch of the chain runs.
+  /// A peak below this is worth no more. If it is not 0, other chains may follow, so that the peak
+  /// of a plan is that of the dispatches of its chain.
+  uint64_t targetBytes = 0;
   int64_t minRows = 1;          // Limit on the rows of a strip.
   int64_t minStripElements = 0; // Limit on the elements of a strip of any stored tensor.
 };
@@ -33,7 +36,7 @@ struct StripPlan {
   Chain chain;
   mlir::Operation *first = nullptr; // The first member whose result was stored.
   Strips strips;
-  uint64_t peakBytes = 0; // The predicted peak of the goal.
+  uint64_t peakBytes = 0; // The predicted peak, or the goal's target if that is higher.
   double operations = 0;  // Additional arithmetic operations.
   double cost = 0;        // The same, plus the cost of the additional dispatches.
 };

@@ -21,18 +21,19 @@ using namespace mlir;
 
 namespace {
 
-constexpr size_t kPlansPerRound = 3; // Plans that are measured before the search gives up.
+constexpr size_t kMaxChains = 16;   // Chains of a function.
+constexpr size_t kPlansPerStep = 3; // Plans that are measured before the search gives up.
 
 // Without a budget, strips must pay off for any user.
-constexpr double kFreeShare = 0.02; // Additional arithmetic, as a share of the model's.
+constexpr double kFreeShare = 0.02;          // Additional arithmetic, as a share of the model's.
 constexpr double kFreeGain = 0.05;           // Each chain lowers the peak by at least this share.
 constexpr int64_t kFreeRows = 8;             // Rows of a strip.
 constexpr int64_t kFreeElements = 16 * 1024; // Elements of a strip of any tensor.
 
 // Within a budget, strips are tried before tensors are computed again or moved to the host. If the
 // operators with the largest operands do not fit, there is no other way, so strips may cost more.
-constexpr double kBudgetShare = 0.25, kNeededShare = 8;
-constexpr double kBudgetGain = 0.01;
+constexpr double kBudgetShare = 0.25, kNeededShare = 4;
+constexpr double kBudgetGain = 0.03;
 
 /// Returns the operator's name in the model, or else the name of its result; may be empty.
 std::string nameOf(Operation *op) {
@@ -46,6 +47,14 @@ std::string nameOf(Operation *op) {
     name = tensor.getValue().str();
   return name;
 }
+
+/// The function with some chains computed in strips.
+struct State {
+  OwningOpRef<func::FuncOp> function; // A clone of the pass's function, without a parent.
+  MemoryTrial memory = {};            // Refers to the operators of `function`.
+  llvm::SmallVector<StripChainAttr> chains = {};
+  double cost = 0; // The cost of all plans.
+};
 
 struct StripsPass : impl::StripsBase<StripsPass> {
   using StripsBase::StripsBase;
@@ -64,11 +73,7 @@ struct StripsPass : impl::StripsBase<StripsPass> {
           return cast<ShapedType>(type).hasStaticShape();
         }))
       return;
-    chains_.clear();
-    modelOperations_ = cost_ = 0;
-    std::optional<MemoryTrial> now = tryMemory(function, trialPasses_, keepOrder);
-    if (!now)
-      return;
+    modelOperations_ = 0;
     for (Operation &op : function.getBody().front())
       modelOperations_ += operationsOf(&op);
     StripGoal goal;
@@ -76,79 +81,123 @@ struct StripsPass : impl::StripsBase<StripsPass> {
     goal.dispatchCost = dispatchCost;
     goal.minRows = minRows;
     goal.minStripElements = minElements;
-    if (now->peakBytes >= minBytes)
-      improve(*now, goal, kFreeGain, 0);
-    if (budgetBytes > 0) {
-      goal = StripGoal();
-      goal.mayRepeat = true;
-      goal.maxCost = kBudgetShare * modelOperations_;
-      improve(*now, goal, kBudgetGain, budgetBytes);
-      goal.needed = true;
-      goal.maxCost = kNeededShare * modelOperations_;
-      improve(*now, goal, kBudgetGain, budgetBytes);
-    }
-    if (!chains_.empty())
-      setAttribute(function,
-                   StripsAttr::get(&getContext(), chains_, static_cast<int64_t>(modelOperations_)));
+    // Two strips of two tensors add two dispatches.
+    const bool mayBeFree = goal.maxCost >= 2 * dispatchCost;
+    State state{cast<func::FuncOp>(function->clone())};
+    if ((!mayBeFree && budgetBytes == 0) || !measure(state))
+      return;
+    if (mayBeFree && state.memory.peakBytes >= minBytes)
+      if (std::optional<State> free = improve(state, goal, kFreeGain))
+        state = std::move(*free);
+    if (budgetBytes > 0)
+      fitBudget(state);
+    if (state.chains.empty())
+      return;
+    function.getBody().takeBody(state.function->getBody());
+    setAttribute(function, StripsAttr::get(&getContext(), state.chains,
+                                           static_cast<int64_t>(modelOperations_)));
   }
 
-  /// Computes chains in strips until the goal's peak is at most `target` bytes, or no plan lowers
-  /// it by the share `gain`. `now` is the state of the function.
-  void improve(MemoryTrial &now, StripGoal goal, double gain, uint64_t target) {
-    const auto peakOf = [&](const MemoryTrial &trial) {
-      return goal.needed ? trial.neededPeak : trial.peakBytes;
-    };
+  /// Lowers the peak to the budget, or at least the working set of the largest operators, which
+  /// fit-budget cannot lower. Whether a budget can be met must not depend on how the search is
+  /// guided to it, so a search for the lowest peak decides that. A search that is content with the
+  /// budget then finds cheaper strips.
+  void fitBudget(State &state) {
+    std::optional<State> lowest = lower(state, 1);
+    if (!lowest)
+      return;
+    std::optional<State> found;
+    if (lowest->memory.neededPeak <= budgetBytes)
+      found = lower(state, budgetBytes);
+    const bool fits = found && found->memory.neededPeak <= budgetBytes;
+    state = std::move(fits ? *found : *lowest);
+  }
+
+  /// Lowers the peak as far as this is cheap, and then the working set of the largest operators,
+  /// until the budget is met. `target`: StripGoal::targetBytes. None if no chain is found.
+  std::optional<State> lower(const State &from, uint64_t target) {
+    StripGoal goal;
+    goal.mayRepeat = true;
+    goal.targetBytes = target;
+    goal.maxCost = kBudgetShare * modelOperations_;
+    std::optional<State> cheap = improve(from, goal, kBudgetGain);
+    goal.needed = true;
+    goal.maxCost = kNeededShare * modelOperations_;
+    std::optional<State> least = improve(cheap ? *cheap : from, goal, kBudgetGain);
+    return least ? std::move(least) : std::move(cheap);
+  }
+
+  bool measure(State &state) {
+    std::optional<MemoryTrial> memory = tryMemory(*state.function, trialPasses_, keepOrder);
+    if (memory)
+      state.memory = std::move(*memory);
+    return memory.has_value();
+  }
+
+  /// Computes chains in strips until the goal's peak is within the budget, or cannot be lowered by
+  /// the share `gain`. Several dispatches may have the same peak, so one chain may not suffice:
+  /// chains that do not lower the peak together are not kept. None if no chain is kept.
+  std::optional<State> improve(const State &start, StripGoal goal, double gain) {
     const double limit = goal.maxCost;
-    for (bool isImproved = true; isImproved && peakOf(now) > target;) {
-      isImproved = false;
-      goal.maxPeak = double(peakOf(now)) * (1 - gain);
-      goal.maxCost = limit - cost_;
-      std::vector<StripPlan> plans = findStripPlans(now, goal);
-      if (plans.size() > kPlansPerRound)
-        plans.resize(kPlansPerRound);
-      for (const StripPlan &plan : plans) {
-        OwningOpRef<func::FuncOp> changed = apply(plan);
-        auto trial = changed ? tryMemory(*changed, trialPasses_, keepOrder) : std::nullopt;
-        if (!trial || double(peakOf(*trial)) > goal.maxPeak)
-          continue;
-        keep(plan, now.peakBytes, trial->peakBytes);
-        getOperation().getBody().takeBody(changed->getBody());
-        now = std::move(*trial);
-        isImproved = true;
-        break;
-      }
+    std::optional<State> kept;
+    while (true) {
+      const State &from = kept ? *kept : start;
+      if (from.memory.peak(goal.needed) <= budgetBytes)
+        return kept;
+      goal.maxPeak = double(from.memory.peak(goal.needed)) * (1 - gain);
+      std::optional<State> next;
+      do {
+        const State &last = next ? *next : from;
+        goal.maxCost = limit - last.cost;
+        next = last.chains.size() < kMaxChains ? step(last, goal) : std::nullopt;
+      } while (next && double(next->memory.peak(goal.needed)) > goal.maxPeak);
+      if (!next)
+        return kept;
+      kept = std::move(next);
     }
   }
 
-  /// Returns a clone of the function in which the plan's chain is computed in strips; null if that
-  /// is not possible.
-  OwningOpRef<func::FuncOp> apply(const StripPlan &plan) {
+  /// Computes one more chain in strips, such that fewer dispatches exceed the goal's limit.
+  std::optional<State> step(const State &from, const StripGoal &goal) {
+    std::vector<StripPlan> plans = findStripPlans(from.memory, goal);
+    if (plans.size() > kPlansPerStep)
+      plans.resize(kPlansPerStep);
+    for (const StripPlan &plan : plans) {
+      std::optional<State> next = apply(plan, from);
+      if (next && next->memory.peak(goal.needed) <= from.memory.peak(goal.needed) &&
+          next->memory.countAbove(goal.needed, goal.maxPeak) <
+              from.memory.countAbove(goal.needed, goal.maxPeak))
+        return next;
+    }
+    return std::nullopt;
+  }
+
+  /// Returns the state in which the plan's chain is computed in strips. None if that is not
+  /// possible.
+  std::optional<State> apply(const StripPlan &plan, const State &from) {
     for (int64_t i = 0; i < plan.strips.count(); ++i)
       if (!rowsOfStrip(plan.chain, plan.strips.at(i)))
-        return {};
+        return std::nullopt;
     IRMapping mapping;
-    OwningOpRef<func::FuncOp> clone = cast<func::FuncOp>(getOperation()->clone(mapping));
+    State next{cast<func::FuncOp>(from.function.get()->clone(mapping))};
     Chain chain;
     for (Operation *member : plan.chain.members)
       chain.members.insert(mapping.lookup(member));
     computeInStrips(chain, plan.strips);
-    return clone;
-  }
-
-  /// Records a plan that is kept.
-  void keep(const StripPlan &plan, uint64_t before, uint64_t after) {
-    cost_ += plan.cost;
-    chains_.push_back(StripChainAttr::get(
+    if (!measure(next))
+      return std::nullopt;
+    next.cost = from.cost + plan.cost;
+    next.chains = from.chains;
+    next.chains.push_back(StripChainAttr::get(
         &getContext(), StringAttr::get(&getContext(), nameOf(plan.first)),
         StringAttr::get(&getContext(), nameOf(plan.chain.last())), plan.strips.count(),
-        static_cast<int64_t>(before) - static_cast<int64_t>(after),
+        static_cast<int64_t>(from.memory.peakBytes) - static_cast<int64_t>(next.memory.peakBytes),
         static_cast<int64_t>(plan.operations)));
+    return next;
   }
 
   OpPassManager trialPasses_;
   double modelOperations_ = 0; // Arithmetic operations of the function without strips.
-  double cost_ = 0;            // The cost of the plans that are kept.
-  llvm::SmallVector<StripChainAttr> chains_;
 };
 
 } // namespace
