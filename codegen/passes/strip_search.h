@@ -15,7 +15,7 @@
 
 namespace gantry::codegen {
 
-/// What a plan should achieve, and what it may cost.
+/// The aim of a plan, and the limits on its cost.
 struct StripGoal {
   /// Lowers MemoryTrial::neededPeak instead of peakBytes.
   bool needed = false;

@@ -123,8 +123,8 @@ struct StripsPass : impl::StripsBase<StripsPass> {
     std::optional<State> cheap = improve(from, goal, kBudgetGain);
     goal.needed = true;
     goal.maxCost = kNeededShare * modelOperations_;
-    std::optional<State> least = improve(cheap ? *cheap : from, goal, kBudgetGain);
-    return least ? std::move(least) : std::move(cheap);
+    std::optional<State> smallest = improve(cheap ? *cheap : from, goal, kBudgetGain);
+    return smallest ? std::move(smallest) : std::move(cheap);
   }
 
   bool measure(State &state) {
