@@ -47,6 +47,14 @@ struct Folders {
   std::string ir, spirv, native;
 };
 
+/// Returns the alignment of the start of a buffer that a kernel binds, in bytes. Kernels that read
+/// buffers by their address load vectors of 16 bytes.
+uint64_t bindingAlignment(const DeviceProfile &profile) {
+  constexpr uint64_t kVectorBytes = 16;
+  return std::max({kVectorBytes, profile.storageBufferAlignment,
+                   profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1});
+}
+
 /// Adds the passes that change the importer's operators.
 void addOperatorPasses(OpPassManager &program, const DeviceProfile &profile) {
   const bool hasDotProducts = profile.features.integerDotProduct;
@@ -57,23 +65,29 @@ void addOperatorPasses(OpPassManager &program, const DeviceProfile &profile) {
   program.addPass(createSplitReductions());
   program.addPass(
       createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));
+  program.addPass(createFoldReshapes());
+}
+
+/// Returns the number of buffers that a dispatch may bind. One storage-buffer binding stays free
+/// for the backend.
+unsigned maxBuffersOf(const DeviceProfile &profile) {
+  return std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
 }
 
 /// Adds the pass strips. `storagePasses`: the storage passes as text, with which it measures.
-void addStrips(OpPassManager &program, const CompileOptions &options,
+void addStrips(OpPassManager &program, const CompileOptions &options, const DeviceProfile &profile,
                const std::string &storagePasses) {
   StripsOptions strips;
   strips.passes = storagePasses;
   strips.budgetBytes = options.memoryBudget;
   strips.keepOrder = options.keepOrder;
+  strips.maxBuffers = maxBuffersOf(profile);
   program.addPass(createStrips(strips));
 }
 
 /// Adds the storage passes, which decide which tensors are stored, and how.
 void addStoragePasses(OpPassManager &program, const CompileOptions &options,
                       const DeviceProfile &profile) {
-  // One storage-buffer binding stays free for the backend.
-  const unsigned maxBuffers = std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
   // An attention with fewer bytes of scores than this is not fused. The lanes of a subgroup share a
   // tile only on devices with texel loads. On other devices a fused attention is slower than
   // separate kernels, unless the scores are too large for the cache.
@@ -81,12 +95,9 @@ void addStoragePasses(OpPassManager &program, const CompileOptions &options,
                               : profile.lastCacheBytes ? profile.lastCacheBytes
                                                        : kDefaultCacheBytes;
   const bool hasDotProducts = profile.features.integerDotProduct;
-  const uint64_t alignment =
-      std::max(profile.storageBufferAlignment,
-               profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1);
-  program.addPass(createPlaceConcats(PlaceConcatsOptions{
-      alignment, profile.preferTexelLoads || hasDotProducts, options.halfPrecision}));
-  program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers, scoreBytes}));
+  program.addPass(
+      createPlaceConcats(PlaceConcatsOptions{profile.preferTexelLoads || hasDotProducts}));
+  program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffersOf(profile), scoreBytes}));
   if (options.halfPrecision)
     program.addPass(createNarrowFloats());
   if (profile.preferTexelLoads || hasDotProducts)
@@ -104,13 +115,13 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
     std::string text;
     llvm::raw_string_ostream stream(text);
     storage.printAsTextualPipeline(stream);
-    addStrips(program, options, text);
+    addStrips(program, options, profile, text);
   }
   addStoragePasses(program, options, profile);
   if (!options.keepOrder)
     program.addPass(createOrderDispatches());
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
-  program.addPass(createPlaceInPlace());
+  program.addPass(createAssignStorage(AssignStorageOptions{bindingAlignment(profile)}));
 }
 
 /// Adds the passes on the module of one kernel, which lower linalg on tensors to SPIR-V modules.

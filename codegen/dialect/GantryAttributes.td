@@ -203,16 +203,22 @@ def Gantry_LayoutAttr : Gantry_Attr<"Layout", "layout"> {
     The index of a part is floor(index along the dimension / block); codegen/tiling/layout.h has the
     exact definition. The empty list is row-major order.
 
+    A tensor may be a box in a larger tensor, its *storage*: the slice of a concatenation, for
+    example. `within` then has the extents of the storage, which determine the strides; an entry -1
+    means that the storage has the tensor's own extent. If the list is empty, the tensor is dense.
+    The first element lies `start` elements after the start of the bound buffer.
+
     ```mlir
     #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]> // groups of four channels are adjacent
+    #gantry.layout<[], within = [-1, 256, 28, 28]> // 64 of the 256 channels of each image
     ```
   }];
-  let parameters = (ins Gantry_List<"int64_t">:$parts);
-  let assemblyFormat = "`<` $parts `>`";
+  let parameters = (ins Gantry_List<"int64_t">:$parts, Gantry_OptionalList<"int64_t">:$within,
+      Gantry_OptionalInt<>:$start);
+  let assemblyFormat = "`<` $parts (`,` struct($within, $start)^)? `>`";
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$parts),
+                              [{ return $_get($_ctxt, parts, ::llvm::ArrayRef<int64_t>(), 0); }]>];
   let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
-    bool isRowMajor() const { return getParts().empty(); }
-  }];
 }
 
 def Gantry_MeasuredAttr : Gantry_Attr<"Measured", "measured"> {

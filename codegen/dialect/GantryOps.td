@@ -37,11 +37,13 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
     - `layouts` has an entry for each operand and one for the result. Without it, all tensors are in
       row-major order.
     - `rows` marks a dispatch with several reductions over the rows of its result.
+    - `copy_reason` is set if the dispatch only moves elements; it says in words why it must.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<Index>:$dims,
       Optional<Index>:$flops, DenseI64ArrayAttr:$operand_dims, DenseI64ArrayAttr:$result_dims,
       OptionalAttr<SymbolRefAttr>:$kernel, OptionalAttr<I64Attr>:$in_place,
-      OptionalAttr<Gantry_LayoutArrayAttr>:$layouts, UnitAttr:$rows);
+      OptionalAttr<Gantry_LayoutArrayAttr>:$layouts, UnitAttr:$rows,
+      OptionalAttr<StrAttr>:$copy_reason);
   let results = (outs AnyRankedTensor:$result);
   let regions = (region MaxSizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -76,20 +78,19 @@ def Gantry_ConcatOp : Gantry_Op<"concat", [Pure]> {
   let summary = "views tensors that lie one after another in memory as one tensor";
   let description = [{
     The result has the inputs one after another along dimension `dim`. The operation moves no data:
-    whoever writes an input writes it into its slice of the result. All dimensions before `dim`
-    have the extent 1, so that each input is one range of bytes. Between dispatches only;
-    place-concats creates it.
+    whoever writes an input writes it into its slice of the result. The extents from `dim` on are
+    static. Between dispatches only; place-concats creates it.
 
     An input may belong to several of these operations. Their results then lie in one storage, at
-    the same place of the input (codegen/passes/tensor_dims.h, placementOf).
+    the same place of the input (codegen/passes/placement.h).
 
     ```mlir
     %c = gantry.concat %a, %b along 1
         : (tensor<1x64x55x55xf32>, tensor<1x32x55x55xf32>) -> tensor<1x96x55x55xf32>
     ```
   }];
-  let arguments = (ins Variadic<AnyStaticShapeTensor>:$inputs, I64Attr:$dim);
-  let results = (outs AnyStaticShapeTensor:$result);
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$dim);
+  let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$inputs `along` $dim attr-dict `:` functional-type($inputs, $result)";
   let hasVerifier = 1;
 }

@@ -62,7 +62,7 @@ void DispatchOp::build(mlir::OpBuilder &builder, mlir::OperationState &state, ml
                        llvm::ArrayRef<int64_t> operandDims, llvm::ArrayRef<int64_t> resultDims) {
   build(builder, state, result, inputs, dims, flops, operandDims, resultDims,
         /*kernel=*/mlir::SymbolRefAttr(), /*in_place=*/mlir::IntegerAttr(),
-        /*layouts=*/mlir::ArrayAttr(), /*rows=*/false);
+        /*layouts=*/mlir::ArrayAttr(), /*rows=*/false, /*copy_reason=*/mlir::StringAttr());
   auto block = std::make_unique<mlir::Block>();
   for (mlir::ValueRange values : {inputs, dims})
     for (mlir::Value value : values)
@@ -130,16 +130,15 @@ mlir::LogicalResult ConcatOp::verify() {
   const auto dim = static_cast<int64_t>(getDim());
   if (dim < 0 || dim >= type.getRank())
     return emitOpError() << "dimension " << dim << " of a tensor of rank " << type.getRank();
-  for (int64_t extent : type.getShape().take_front(dim))
-    if (extent != 1)
-      return emitOpError() << "the extent " << extent << " before dimension " << dim
-                           << " divides the inputs into several ranges";
   int64_t sum = 0;
   for (mlir::Value input : getInputs()) {
     auto part = mlir::cast<mlir::RankedTensorType>(input.getType());
     llvm::SmallVector<int64_t> shape(part.getShape());
     if (part.getRank() != type.getRank() || part.getElementType() != type.getElementType())
       return emitOpError() << "the input " << part << " does not fit the result " << type;
+    if (mlir::ShapedType::isDynamicShape(part.getShape().drop_front(dim)))
+      return emitOpError() << "the input " << part << " has a dynamic extent from dimension " << dim
+                           << " on";
     sum += shape[dim];
     shape[dim] = type.getDimSize(dim);
     if (llvm::ArrayRef(shape) != type.getShape())

@@ -112,7 +112,13 @@ LogicalResult StripsAttr::verify(Diagnose error, llvm::ArrayRef<StripChainAttr> 
   return verifyMin(error, "strips", 0, {{"model_operations", modelOperations}});
 }
 
-LogicalResult LayoutAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> parts) {
+LogicalResult LayoutAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> parts,
+                                 llvm::ArrayRef<int64_t> within, int64_t start) {
+  for (const int64_t extent : within)
+    if (extent < 1 && extent != -1)
+      return error() << "a storage has no extent of " << extent;
+  if (start < 0)
+    return error() << "a tensor cannot begin " << start << " elements after its buffer";
   if (parts.size() % 2 != 0)
     return error() << "a layout lists pairs of a dimension and a block, not " << parts.size()
                    << " numbers";

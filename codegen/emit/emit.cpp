@@ -2,7 +2,9 @@
 
 #include "codegen/compiler_threads.h"
 #include "codegen/dialect/gantry_dialect.h"
+#include "codegen/emit/model_names.h"
 #include "codegen/emit/program_builder.h"
+#include "codegen/emit/strip_report.h"
 #include "codegen/targets/spirv.h"
 #include "engine/base/file.h"
 
@@ -196,6 +198,7 @@ Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions
   program.source = options.source;
   program.profile = options.profile;
   program.options = options.options;
+  program.knows_storage = true;
 
   std::vector<KernelJob> jobs;
   llvm::StringMap<uint32_t> kernels;
@@ -218,6 +221,7 @@ Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions
     function = candidate;
   ProgramBuilder builder(*emission, function, kernels, geometry, options);
   GANTRY_RETURN_IF_ERROR(builder.build());
+  reportStrips(function, program);
   return emission;
 }
 

@@ -1,15 +1,16 @@
 #include "codegen/emit/program_builder.h"
 
+#include "codegen/emit/boxes.h"
+#include "codegen/emit/model_names.h"
 #include "codegen/emit/size_bounds.h"
-#include "codegen/emit/strip_report.h"
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/in_place.h"
+#include "codegen/passes/placement.h"
 #include "codegen/passes/tensor_dims.h"
 #include "engine/plan/plan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/SHA256.h"
 
 #include <numeric>
@@ -23,22 +24,7 @@ namespace {
 
 constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
 constexpr uint32_t kNever = ~0u;
-constexpr uint32_t kNoExpr = ~0u; // ValueT::slot_offset: the value begins with its slot.
-
-void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    names.insert(name.getName());
-  else if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location inner : fused.getLocations())
-      collectNames(inner, names);
-}
-
-/// Returns the model's name of the operation's result, or the operators' names if it has none.
-std::string modelName(Operation *op) {
-  if (const StringAttr name = tensorName(op))
-    return name.str();
-  return locationName(op->getLoc());
-}
+constexpr uint32_t kNone = ~0u; // ValueT::base: the value is no part of another one.
 
 /// Returns the element type that a port has in the model. `type` comes from MLIR's signless
 /// integers and is signed; the port's attribute says whether the model's integers are unsigned.
@@ -61,27 +47,6 @@ artifact::ElementType portType(artifact::ElementType type, PortAttr port) {
 }
 
 } // namespace
-
-std::string locationName(Location loc) {
-  llvm::SetVector<StringRef> names;
-  collectNames(loc, names);
-  std::string text;
-  for (StringRef name : names)
-    text += (text.empty() ? "" : " + ") + name.str();
-  return text.empty() ? locationSource(loc) : text;
-}
-
-std::string locationSource(Location loc) {
-  std::string text;
-  loc->walk([&](Location inner) {
-    auto file = dyn_cast<FileLineColLoc>(inner);
-    if (!file)
-      return WalkResult::advance();
-    text = file.getFilename().str() + ":" + std::to_string(file.getLine());
-    return WalkResult::interrupt();
-  });
-  return text;
-}
 
 artifact::ElementType elementTypeOf(Type type, bool &known) {
   using artifact::ElementType;
@@ -282,13 +247,13 @@ Status ProgramBuilder::addConstant(Value value, Attribute data) {
   return Status::ok();
 }
 
-Status ProgramBuilder::valueOf(Value tensor, uint32_t &index) {
+Status ProgramBuilder::valueOf(Value tensor, uint32_t &index, LayoutAttr layout) {
   Value storage = viewedTensor(tensor);
   auto found = values_.find(storage);
   if (auto concat = storage.getDefiningOp<ConcatOp>(); concat && found == values_.end()) {
     index = addValue(storage, Storage::transient, modelName(concat));
     values_[storage] = index;
-    notePlace(storage, index);
+    notePlace(storage, index, layout);
     return Status::ok();
   }
   if (found == values_.end()) {
@@ -303,23 +268,47 @@ Status ProgramBuilder::valueOf(Value tensor, uint32_t &index) {
   return Status::ok();
 }
 
-/// If the tensor shares its storage with others, sets its place in the storage.
-void ProgramBuilder::notePlace(Value tensor, uint32_t index) {
+/// If the tensor shares its storage with others, sets its place in the storage. layout: the layout
+/// that the dispatches which write or read the tensor have for it; null: row-major.
+void ProgramBuilder::notePlace(Value tensor, uint32_t index, LayoutAttr layout) {
   if (!isInSharedStorage(tensor))
     return;
   const Placement place = placementOf(tensor);
   artifact::ValueT &value = *program_.values[index];
   shared_[place.storage].push_back(index);
-  if (place.start == 0)
+  if (place.storage == place.box)
     return;
-  const uint64_t bytes = static_cast<uint64_t>(place.start) * artifact::elementSize(value.type);
+  if (!layout)
+    layout = LayoutAttr::get(tensor.getContext(), {});
+  value.box = boxExprs(exprs_, place, layout, value.dims);
+  const int64_t start = codegen::startOf(place, layout.getParts()) - layout.getStart();
+  if (start == 0)
+    return;
+  const uint64_t bytes = static_cast<uint64_t>(start) * artifact::elementSize(value.type);
   value.slot_offset = exprs_.constant(static_cast<int64_t>(bytes));
   value.alignment = static_cast<uint32_t>(std::min<uint64_t>(kArenaAlignment, bytes & -bytes));
 }
 
-/// Returns the bytes from the start of a value's slot to the value.
-uint64_t ProgramBuilder::startOf(const artifact::ValueT &value) const {
-  return value.slot_offset == kNoExpr ? 0 : *exprs_.constantValue(value.slot_offset);
+/// Sets the base of each value that lies in the storage of another. A storage that no command binds
+/// as a whole gets a value, too. Requires the lifetimes.
+void ProgramBuilder::setBases() {
+  for (auto &[storage, parts] : shared_) {
+    auto found = values_.find(storage);
+    if (found == values_.end()) {
+      const uint32_t index =
+          addValue(storage, Storage::transient, modelName(storage.getDefiningOp()));
+      artifact::ValueT &whole = *program_.values[index];
+      for (uint32_t part : parts) {
+        whole.first_use = std::min(whole.first_use, program_.values[part]->first_use);
+        whole.last_use = std::max(whole.last_use, program_.values[part]->last_use);
+      }
+      found = values_.try_emplace(storage, index).first;
+      parts.push_back(index);
+    }
+    for (uint32_t part : parts)
+      if (part != found->second)
+        program_.values[part]->base = found->second;
+  }
 }
 
 Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
@@ -329,10 +318,16 @@ Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
   command->name = locationName(dispatch.getLoc());
   command->location = locationSource(dispatch.getLoc());
   command->kernel = kernel;
+  if (dispatch.getCopyReason())
+    command->copy_reason = dispatch.getCopyReason()->str();
+  const auto layoutOf = [&](size_t tensor) {
+    return dispatch.getLayouts() ? cast<LayoutAttr>((*dispatch.getLayouts())[tensor])
+                                 : LayoutAttr();
+  };
   uint32_t moved = exprs_.constant(0);
-  for (Value operand : dispatch.getInputs()) {
+  for (auto [i, operand] : llvm::enumerate(dispatch.getInputs())) {
     uint32_t index;
-    GANTRY_RETURN_IF_ERROR(valueOf(operand, index));
+    GANTRY_RETURN_IF_ERROR(valueOf(operand, index, layoutOf(i)));
     command->bindings.push_back(index);
     command->writes.push_back(false);
     moved = exprs_.add(moved, program_.values[index]->size);
@@ -340,9 +335,11 @@ Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
   Value result = dispatch.getResult();
   uint32_t index = addValue(result, Storage::transient, modelName(dispatch));
   values_[result] = index;
-  notePlace(result, index);
-  if (dispatch.getInPlace())
-    inPlace_.push_back({index, command->bindings[*dispatch.getInPlace()]});
+  notePlace(result, index, layoutOf(dispatch.getInputs().size()));
+  if (dispatch.getInPlace()) {
+    command->in_place = static_cast<uint32_t>(*dispatch.getInPlace());
+    inPlace_.push_back({index, command->bindings[command->in_place]});
+  }
   command->bindings.push_back(index);
   command->writes.push_back(true);
   command->bytes_moved = exprs_.add(moved, program_.values[index]->size);
@@ -381,15 +378,17 @@ Status ProgramBuilder::addMove(MoveOp move) {
       move.getResult(), move.getToHost() ? Storage::host : Storage::transient, modelName(move));
   values_[move.getResult()] = index;
   addCopy(source, index,
-          "move " + program_.values[index]->name + (move.getToHost() ? " to the host" : " back"));
+          "move " + program_.values[index]->name + (move.getToHost() ? " to the host" : " back"),
+          "the memory budget moves the tensor to the host and back");
   program_.commands.back()->location = locationSource(move.getLoc());
   return Status::ok();
 }
 
-void ProgramBuilder::addCopy(uint32_t from, uint32_t to, std::string name) {
+void ProgramBuilder::addCopy(uint32_t from, uint32_t to, std::string name, std::string reason) {
   auto command = std::make_unique<artifact::CommandT>();
   command->kind = artifact::CommandKind::copy;
   command->name = std::move(name);
+  command->copy_reason = std::move(reason);
   command->bindings = {from, to};
   command->writes = {false, true};
   command->workgroups = {exprs_.constant(0), exprs_.constant(0), exprs_.constant(0)};
@@ -415,7 +414,10 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
       program_.values[source]->name = name;
     } else {
       index = addValue(operand, Storage::output, name);
-      addCopy(source, index, "copy to " + name);
+      addCopy(source, index, "copy to " + name,
+              program_.values[source]->storage == Storage::output
+                  ? "the program returns the tensor twice"
+                  : "the program returns an input or a constant");
     }
     program_.values[index]->type = portType(program_.values[index]->type, attribute);
     auto port = std::make_unique<artifact::PortT>();
@@ -485,7 +487,8 @@ Status ProgramBuilder::planArena() {
     if (value->slot >= slots.size())
       slots.resize(value->slot + 1, plan::Value{0, kArenaAlignment, kNever, 0});
     plan::Value &slot = slots[value->slot];
-    slot.sizeBytes = std::max<uint64_t>(slot.sizeBytes, startOf(*value) + maxima[value->size]);
+    if (value->base == kNone) // A part lies within its base, which has the same slot.
+      slot.sizeBytes = std::max<uint64_t>(slot.sizeBytes, maxima[value->size]);
     slot.firstUse = std::min(slot.firstUse, value->first_use);
     slot.lastUse = std::max(slot.lastUse, value->last_use);
   }
@@ -499,19 +502,21 @@ Status ProgramBuilder::planArena() {
     if (value->storage == Storage::transient)
       value->byte_offset = plan.offsets[value->slot];
   // The hazards of a dynamic program depend on its sizes, so the runtime places its barriers.
-  return program_.dynamic ? Status::ok() : placeBarriers();
+  if (program_.dynamic)
+    return Status::ok();
+  GANTRY_RETURN_IF_ERROR(checkProgramStorage(program_, exprs_));
+  return placeBarriers();
 }
 
-/// Copies the results of order-dispatches, strips and fit-budget into the program. fit-budget
-/// compares the budget with the peak of live bytes; this function compares it with the size of the
-/// arena, which may be larger.
+/// Copies the results of order-dispatches and fit-budget into the program. fit-budget compares the
+/// budget with the peak of live bytes; this function compares it with the size of the arena, which
+/// may be larger.
 Status ProgramBuilder::reportOrder() {
   if (auto order = attributeOf<OrderAttr>(function_)) {
     program_.model_order_bytes = order.getModelPeakBytes();
     program_.model_order_stages = order.getModelStages();
     program_.order_stages = order.getStages();
   }
-  reportStrips(function_, program_);
   const auto budget = attributeOf<BudgetAttr>(function_);
   if (!budget)
     return Status::ok();
@@ -536,10 +541,10 @@ Status ProgramBuilder::placeBarriers() {
     plan::Command entry;
     for (size_t b = 0; b < command->bindings.size(); ++b) {
       const artifact::ValueT &value = *program_.values[command->bindings[b]];
-      bool transient = value.storage == Storage::transient;
+      const bool transient = value.storage == Storage::transient;
+      const plan::Run range = plan::rangeOf(boxOf(value, exprs_));
       entry.accesses.push_back({transient ? 0 : command->bindings[b] + 1,
-                                transient ? value.byte_offset + startOf(value) : 0,
-                                static_cast<uint64_t>(*exprs_.constantValue(value.size)),
+                                (transient ? value.byte_offset : 0) + range.offset, range.sizeBytes,
                                 static_cast<bool>(command->writes[b])});
     }
     commands.push_back(std::move(entry));
@@ -572,6 +577,7 @@ Status ProgramBuilder::build() {
   if (!exprs_.ok())
     return Status(StatusCode::kInternal, "a size is not an expression of the inputs' dimensions");
   assignLifetimes();
+  setBases();
   GANTRY_RETURN_IF_ERROR(assignSlots());
   program_.dynamic = !program_.symbols.empty();
 

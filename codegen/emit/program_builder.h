@@ -57,7 +57,7 @@ private:
   Status addConstant(mlir::Value value, mlir::Attribute data);
   Status addMove(MoveOp move);
   std::vector<uint32_t> workgroupsOf(const Grid &grid, llvm::ArrayRef<uint32_t> dims);
-  void addCopy(uint32_t from, uint32_t to, std::string name);
+  void addCopy(uint32_t from, uint32_t to, std::string name, std::string reason);
   void assignLifetimes();
   Status assignSlots();
   bool isBounded() const;
@@ -68,9 +68,9 @@ private:
   uint32_t addValue(mlir::Value tensor, artifact::Storage storage, std::string name);
   uint32_t sizeOf(mlir::RankedTensorType type, llvm::ArrayRef<uint32_t> dims);
   llvm::SmallVector<uint32_t> dimsOf(mlir::Value tensor);
-  Status valueOf(mlir::Value tensor, uint32_t &index);
-  void notePlace(mlir::Value tensor, uint32_t index);
-  uint64_t startOf(const artifact::ValueT &value) const;
+  Status valueOf(mlir::Value tensor, uint32_t &index, LayoutAttr layout = {});
+  void notePlace(mlir::Value tensor, uint32_t index, LayoutAttr layout);
+  void setBases();
 
   Emission &emission_;
   artifact::ProgramT &program_;
@@ -89,11 +89,6 @@ private:
   llvm::MapVector<mlir::Value, llvm::SmallVector<uint32_t>> shared_;
 };
 
-/// Returns the names of the operators in a location, in order and without duplicates ("Conv_0 +
-/// Relu_1"). Returns locationSource() if the location has no names.
-std::string locationName(mlir::Location loc);
-/// Returns the first file and line in a location, as "model.onnx:12", or an empty string.
-std::string locationSource(mlir::Location loc);
 /// Returns the artifact's type for a type of elements. Sets `known` to false if there is none.
 artifact::ElementType elementTypeOf(mlir::Type type, bool &known);
 

@@ -31,6 +31,37 @@ def ApplyTuning : Pass<"apply-tuning", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }
 
+def AssignStorage : Pass<"assign-storage", "::mlir::func::FuncOp"> {
+  let summary = "let results take the storage of operands, and describe tensors inside of others";
+  let description = [{
+    Decides for each tensor whether it has storage of its own.
+
+    Marks a dispatch with `in_place = i` if its result may take the storage of operand i. If several
+    operands qualify, the pass chooses the first. The operand must be a transient or a donated input
+    with the type and the layout of the result. Neither the operand nor a view of it may be used
+    after the dispatch. An element of the operand may be read only by the invocation that writes the
+    same element of the result.
+
+    A tensor that place-concats has placed in the storage of a concatenation is a box in it
+    (codegen/passes/placement.h). The layouts of the dispatches that write or read the tensor get the
+    extents of the storage, from which kernels compute the strides, unless the box is one range. A
+    buffer is bound at a multiple of `alignment` bytes; the layout's `start` has the elements from
+    there to the box.
+
+    Before: `%e = gantry.dispatch(%x) { exp }; %s = gantry.dispatch(%e) { sum of each row };
+    %r = gantry.dispatch(%e, %s) { divide }`.
+    After: `…; %r = gantry.dispatch(%e, %s) in_place = 0 { divide }`.
+
+    Before: `%a = gantry.dispatch(%x) { exp }; %c = gantry.concat %a, %b along 1`, where `%a` has the
+    type tensor<8x4x16xf32> and `%c` tensor<8x6x16xf32>.
+    After: `%a = gantry.dispatch(%x) layouts = [#gantry.layout<[]>, #gantry.layout<[], within =
+    [8, 6, 16]>] { exp }; …`.
+  }];
+  let options = [Option<"alignment", "alignment", "uint64_t", "256",
+                        "a buffer is bound at a multiple of this many bytes; at least 16">];
+  let dependentDialects = ["::gantry::codegen::GantryDialect"];
+}
+
 def BindBuffers : Pass<"bind-buffers", "::mlir::ModuleOp"> {
   let summary = "bind a SPIR-V kernel's buffers, dimensions and ids";
   let description = [{
@@ -233,35 +264,28 @@ def FitBudget : Pass<"fit-budget", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }
 
-def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
-  let summary = "let operators write into the slices of a concatenation";
+def FoldReshapes : Pass<"fold-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "let slices and permutations do the work of the reshapes after them";
   let description = [{
-    Replaces a `tensor.concat` by a `gantry.concat`, a view of its inputs: the operators that compute
-    the inputs write into the result's storage, and nothing is copied. This needs
-    - fixed sizes, and an extent of 1 in all dimensions before the concatenated one, so that each
-      input is one range of bytes;
-    - ranges that begin at multiples of `alignment` bytes;
-    - where tensors may be stored in blocks of four channels (`blocks`): inputs of whole blocks, and
-      no reshape of the inputs or the result, which would rule the blocks out;
-    - a result that the function does not return.
+    Reshapes between dispatches are views of dense tensors, so an operator that only moves elements
+    and whose result is reshaped would have to be stored. The pass removes two kinds of such
+    reshapes:
+    - a slice whose dimensions of extent 1 are dropped, as the heads of an attention that are split
+      from one tensor: the slice drops the dimensions itself;
+    - a permutation between two reshapes of fixed shapes, as the shuffle of channels: one operator
+      with the composed indexing map. Such an operator (isShuffle() in fusion_groups.h) is stored,
+      because its readers would lose vector loads; a concatenation that only it reads is evaluated
+      inside of it.
 
-    An input that is an input of the program, a constant, returned by the function, or that lies in
-    another storage already is copied into the result. A concatenation stays as it is if more than
-    half of its bytes would have to be copied or moved.
+    Before: `%s = tensor.extract_slice %x …; %c = tensor.collapse_shape %s [[0, 1], [2]]
+    : tensor<1x2x8xf32> into tensor<2x8xf32>`.
+    After: `%c = tensor.extract_slice %x … to tensor<2x8xf32>`.
 
-    The inputs of several concatenations may begin with the same tensors, as in DenseNet. All of them
-    then lie in the storage of the largest.
-
-    Before: `%c = tensor.concat dim(1) %a, %b : (tensor<1x64x8x8xf32>, tensor<1x32x8x8xf32>) -> …`.
-    After: `%c = gantry.concat %a, %b along 1 : …`.
+    Before: `%e = tensor.expand_shape %x : tensor<1x8x…> into tensor<1x2x4x…>; %p = permute(%e);
+    %c = tensor.collapse_shape %p : tensor<1x4x2x…> into tensor<1x8x…>`.
+    After: `%c = linalg.generic … ins(%x), where %x is read at (d0, (d1 mod 2) * 4 + d1 floordiv 2, …)`.
   }];
-  let options = [Option<"alignment", "alignment", "uint64_t", "256",
-                        "the start of an input is a multiple of this many bytes">,
-                 Option<"blocks", "blocks", "bool", "false",
-                        "choose-layouts stores tensors in blocks of four channels">,
-                 Option<"narrow", "narrow", "bool", "false", "narrow-floats stores f32 as f16">];
-  let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
@@ -394,20 +418,33 @@ def PackConstants : Pass<"pack-constants", "::mlir::func::FuncOp"> {
                         "pack four bytes along the reduction, all output channels together">];
 }
 
-def PlaceInPlace : Pass<"place-in-place", "::mlir::func::FuncOp"> {
-  let summary = "let a result take the storage of an operand that is no longer used";
+def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
+  let summary = "let operators write into the slices of a concatenation";
   let description = [{
-    Marks a dispatch with `in_place = i` if its result may take the storage of operand i. If several
-    operands qualify, the pass chooses the first. The operand must be a transient or a donated input
-    with the type and the layout of the result. Neither the operand nor a view of it may be used
-    after the dispatch. An element of the operand may be read only by the invocation that writes the
-    same element of the result.
+    Replaces a `tensor.concat` by a `gantry.concat`, a view of its inputs: the operators that compute
+    the inputs write into the result's storage, and nothing is copied. This needs
+    - fixed sizes from the concatenated dimension on, so that the places of the inputs are known;
+    - inputs in one range of the result, or without a reshape;
+    - where tensors may be stored in blocks of four channels (`blocks`): inputs of whole blocks, and
+      no reshape of the inputs or the result, which would rule the blocks out; and inputs that are
+      not stored in blocks must still be accessible in vectors of four elements;
+    - a result that the function does not return.
 
-    Before: `%e = gantry.dispatch(%x) { exp }; %s = gantry.dispatch(%e) { sum of each row };
-    %r = gantry.dispatch(%e, %s) { divide }`.
-    After: `…; %r = gantry.dispatch(%e, %s) in_place = 0 { divide }`.
+    An input that is an input of the program, a constant, returned by the function, or that lies in
+    another storage already is copied into the result. A concatenation stays as it is if more than
+    half of its elements would have to be copied or moved. `gantry.why` on a copy or on a
+    concatenation that stays says why.
+
+    The inputs of several concatenations may begin with the same tensors, as in DenseNet. All of them
+    then lie in the storage of the largest.
+
+    Before: `%c = tensor.concat dim(1) %a, %b : (tensor<1x64x8x8xf32>, tensor<1x32x8x8xf32>) -> …`.
+    After: `%c = gantry.concat %a, %b along 1 : …`.
   }];
-  let dependentDialects = ["::gantry::codegen::GantryDialect"];
+  let options = [Option<"blocks", "blocks", "bool", "false",
+                        "choose-layouts stores tensors in blocks of four channels">];
+  let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def SplitReductions : Pass<"split-reductions", "::mlir::func::FuncOp"> {
@@ -452,6 +489,9 @@ def Strips : Pass<"strips", "::mlir::func::FuncOp"> {
     strips may add as much as is needed, and compute tensors that have other readers again.
     fit-budget then does the rest.
 
+    Where the strips cannot be written into the joined tensor, a dispatch copies them. It may bind at
+    most `max-buffers` buffers.
+
     `gantry.strips` on the function lists the chains. Functions with dynamic inputs are not changed.
 
     Before (a convolution with a window of one element, and a pool; `%t` is large):
@@ -477,6 +517,8 @@ def Strips : Pass<"strips", "::mlir::func::FuncOp"> {
                         "the limit of the arena in bytes; 0: none">,
                  Option<"keepOrder", "keep-order", "bool", "false",
                         "the dispatches run in the model's own order">,
+                 Option<"maxBuffers", "max-buffers", "unsigned", "8",
+                        "the largest number of buffers that the concatenation of strips binds">,
                  Option<"dispatchCost", "dispatch-cost", "double", "3e6",
                         "without a budget, the cost of an additional dispatch, in operations">,
                  Option<"minBytes", "min-bytes", "uint64_t", "524288",

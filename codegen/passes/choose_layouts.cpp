@@ -1,6 +1,7 @@
 // choose-layouts: see Passes.td.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
+#include "codegen/passes/placement.h"
 #include "codegen/passes/tensor_dims.h"
 #include "codegen/tiling/layout.h"
 
@@ -115,14 +116,15 @@ bool readsAsPanel(OpOperand &use) {
          reuse >= kMinPanelReuse;
 }
 
-/// Adds a dispatch at the block's start that copies an input of the program. `user` is a dispatch
-/// that reads it.
-DispatchOp copyOf(Value tensor, Operation *user) {
+/// Adds a dispatch at the block's start that copies an input of the program, for this reason.
+/// `user` is a dispatch that reads it.
+DispatchOp copyOf(Value tensor, Operation *user, llvm::StringRef reason) {
   auto type = cast<RankedTensorType>(tensor.getType());
   OpBuilder builder = OpBuilder::atBlockBegin(user->getBlock());
   Location loc = user->getLoc();
   auto dispatch = builder.create<DispatchOp>(loc, type, ValueRange(tensor), ValueRange(), Value(),
                                              llvm::ArrayRef<int64_t>(), llvm::ArrayRef<int64_t>());
+  dispatch.setCopyReason(reason);
   Block &block = dispatch.getBody().front();
   Value source = block.getArgument(0);
   builder.setInsertionPointToStart(&block);
@@ -148,7 +150,7 @@ public:
     for (BlockArgument input : function_.getArguments())
       if (mayBlock(input, bytesOnly_) && cast<RankedTensorType>(input.getType()).hasStaticShape() &&
           isImage(input))
-        blocked_.insert(copyInput(input));
+        blocked_.insert(copyInput(input, "the input is stored in blocks of four channels"));
     findSharedStorages();
     for (DispatchOp dispatch : dispatches_) {
       Value result = dispatch.getResult(), storage = storageOf(result);
@@ -173,7 +175,7 @@ public:
         panels_.insert(dispatch.getResult());
     for (BlockArgument input : function_.getArguments())
       if (isPanel(input))
-        panels_.insert(copyInput(input));
+        panels_.insert(copyInput(input, "the input is stored in panels of rows"));
   }
 
   /// Sets the layouts of all dispatches. Does nothing if every tensor is row-major.
@@ -201,14 +203,11 @@ private:
     auto found = shared_.find(storage);
     return found == shared_.end() ? llvm::SmallVector<Value>{storage} : found->second;
   }
-  /// Returns whether all tensors of a storage may be stored in blocks and begin with whole blocks.
+  /// Returns whether all tensors of a storage may be stored in blocks. All of them then begin with
+  /// a whole block, because each has a multiple of four channels.
   bool mayBlockAll(Value storage) const {
-    return llvm::all_of(tensorsIn(storage), [&](Value tensor) {
-      if (!mayBlock(tensor, bytesOnly_))
-        return false;
-      auto concat = tensor.getDefiningOp<ConcatOp>();
-      return !concat || concat.getDim() == 1;
-    });
+    return llvm::all_of(tensorsIn(storage),
+                        [&](Value tensor) { return mayBlock(tensor, bytesOnly_); });
   }
 
   /// Returns whether a dispatch reads the tensor as an image.
@@ -230,8 +229,8 @@ private:
 
   /// Adds a dispatch that copies an input of the program, which is row-major. All dispatches then
   /// read the copy. Returns the copy.
-  Value copyInput(BlockArgument input) {
-    DispatchOp copy = copyOf(input, *input.getUsers().begin());
+  Value copyInput(BlockArgument input, llvm::StringRef reason) {
+    DispatchOp copy = copyOf(input, *input.getUsers().begin(), reason);
     input.replaceAllUsesExcept(copy.getResult(), copy);
     dispatches_.insert(dispatches_.begin(), copy);
     return copy.getResult();

@@ -1,6 +1,7 @@
 #include "codegen/passes/dispatch_graph.h"
 
 #include "codegen/passes/in_place.h"
+#include "codegen/passes/placement.h"
 #include "codegen/passes/tensor_dims.h"
 #include "engine/base/align.h"
 
@@ -53,8 +54,8 @@ int64_t typicalExtent(Value index) {
 }
 
 /// Returns the bytes of a dispatch's result in the arena, with typicalExtent() for dynamic sizes.
-uint64_t typicalBytes(DispatchOp dispatch) {
-  auto type = cast<RankedTensorType>(dispatch.getResult().getType());
+/// type: the type of the result, or of a storage of the same rank and dynamic sizes.
+uint64_t typicalBytes(DispatchOp dispatch, RankedTensorType type) {
   uint64_t bytes = std::max(1u, type.getElementTypeBitWidth() / 8);
   unsigned dynamic = 0;
   for (int64_t size : type.getShape()) {
@@ -86,14 +87,13 @@ DispatchGraph dispatchGraphOf(func::FuncOp function) {
       }
     const auto value = static_cast<uint32_t>(graph.problem.values.size());
     const bool returned = isReturned(dispatch.getResult());
-    graph.problem.values.push_back({returned ? 0 : typicalBytes(dispatch), returned});
+    graph.problem.values.push_back(
+        {returned ? 0 : typicalBytes(dispatch, dispatch.getResult().getType()), returned});
     values[dispatch.getResult()] = value;
     op.writes = {value};
     if (Value storage = storageOf(dispatch.getResult()); storage != dispatch.getResult()) {
       plan::OrderProblem::Storage &shared = storages[storage];
-      auto type = cast<RankedTensorType>(storage.getType());
-      shared.sizeBytes = roundUp(
-          type.getNumElements() * std::max(1u, type.getElementTypeBitWidth() / 8), kArenaAlignment);
+      shared.sizeBytes = typicalBytes(dispatch, cast<RankedTensorType>(storage.getType()));
       shared.values.push_back(value);
     }
     graph.problem.operators.push_back(op);

@@ -87,11 +87,38 @@ public:
                                     dims_.getArrayRef(), flops, operandDims, resultDims);
     dispatch.setRows(group_.rows);
     copyTensorName(group_.root, dispatch);
+    if (isCopy())
+      dispatch.setCopyReason(copyReason());
     fill(dispatch, result);
     result.replaceAllUsesWith(dispatch.getResult());
   }
 
 private:
+  /// Returns whether the group only moves elements.
+  bool isCopy() const {
+    return isComputeOp(group_.root) && llvm::all_of(members_, [](Operation *member) {
+             return !isComputeOp(member) || isMovement(member);
+           });
+  }
+
+  /// Returns why the moved elements are stored, although their readers could read them where they
+  /// were: the reason that an earlier pass has noted, or one that follows from the readers.
+  std::string copyReason() const {
+    if (auto why = GantryDialect::WhyAttrHelper(group_.root->getContext()).getAttr(group_.root))
+      return why.getValue().str();
+    if (isShuffle(group_.root))
+      return "no strides describe the order of the elements";
+    for (Operation *user : group_.root->getUsers()) {
+      if (isa<func::ReturnOp>(user))
+        return "the program returns the tensor";
+      if (isa<ConcatOp>(user))
+        return "a concatenation needs the elements in its slice";
+      if (!isComputeOp(user))
+        return "a reshape needs the elements in this order";
+    }
+    return "a reader would bind more buffers than the device allows";
+  }
+
   /// Adds the operation, and all members of the group that it needs, to members_. Adds the tensors
   /// and sizes that they read from outside of the group to operands_ and dims_.
   void collect(Operation *op) {

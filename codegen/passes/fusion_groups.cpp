@@ -18,6 +18,24 @@ bool isComputeOp(Operation *op) {
   return isa<linalg::GenericOp, tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op);
 }
 
+bool isMovement(Operation *op) {
+  if (isa<tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && generic.getNumReductionLoops() == 0 &&
+         llvm::hasSingleElement(generic.getRegion().front());
+}
+
+bool isShuffle(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || !isMovement(op))
+    return false;
+  bool found = false;
+  for (AffineMap map : generic.getIndexingMapsArray())
+    map.walkExprs([&](AffineExpr expr) { found |= expr.getKind() == AffineExprKind::Mod; });
+  return found;
+}
+
 bool isFreeValue(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -51,15 +69,6 @@ constexpr int64_t kTypicalExtent = 64; // The assumed size of a dynamic dimensio
 bool isReduction(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   return generic && generic.getNumReductionLoops() > 0;
-}
-
-/// Returns whether the operator only moves elements: a pad, slice, permutation or broadcast.
-bool isMovement(Operation *op) {
-  if (isa<tensor::PadOp, tensor::ExtractSliceOp>(op))
-    return true;
-  auto generic = dyn_cast<linalg::GenericOp>(op);
-  return generic && generic.getNumReductionLoops() == 0 &&
-         llvm::hasSingleElement(generic.getRegion().front());
 }
 
 /// Returns whether an operator is cheap enough to compute it again for each element that a
@@ -376,11 +385,11 @@ bool FusionGroups::fitsBuffers(const Use &use, const llvm::SetVector<Value> &add
 /// Makes the operator a member of the groups of all its users if that is possible and pays off.
 /// Returns whether it did.
 bool FusionGroups::tryInline(Operation *op) {
-  if (op->getNumResults() != 1 || isa<tensor::ConcatOp>(op))
+  if (op->getNumResults() != 1 || isShuffle(op))
     return false;
   Value value = op->getResult(0);
   const std::optional<Use> use = useOf(value);
-  if (!use)
+  if (!use || (isa<tensor::ConcatOp>(op) && !(use->userCount == 1 && isShuffle(use->firstUser))))
     return false;
   const bool rows = use->groups.size() == 1 && joinsRows(op, *use->groups.front(), use->place);
   const bool ofAttention = attentionMembers_.contains(op);

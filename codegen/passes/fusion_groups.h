@@ -99,6 +99,14 @@ private:
 /// Returns whether the operation is an operator that must be in a dispatch.
 bool isComputeOp(mlir::Operation *op);
 
+/// Returns whether the operator only moves elements: a pad, slice, permutation, broadcast or
+/// concatenation.
+bool isMovement(mlir::Operation *op);
+
+/// Returns whether the operator moves elements in an order that no strides describe, so that its
+/// readers would lose vector loads: its operand's index has a remainder (fold-reshapes).
+bool isShuffle(mlir::Operation *op);
+
 /// Returns whether the value is a scalar constant or a tensor of equal or undefined elements. Each
 /// dispatch that uses such a value computes it itself.
 bool isFreeValue(mlir::Value value);

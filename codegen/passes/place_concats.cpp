@@ -2,7 +2,9 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/passes.h"
+#include "codegen/passes/placement.h"
 #include "codegen/passes/tensor_dims.h"
+#include "codegen/tiling/emitter/memory_access.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -19,7 +21,13 @@ namespace {
 
 constexpr int64_t kBlock = 4; // Channels of a block (choose-layouts).
 
-bool isReshape(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
+bool isReshape(Operation *op) {
+  return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
+}
+
+bool isReshaped(Value tensor) { return llvm::any_of(tensor.getUsers(), isReshape); }
+
+RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
 
 /// Returns whether the tensor is the result of an operator that computes its elements, and not only
 /// moves them.
@@ -29,8 +37,13 @@ bool isComputed(Value tensor) {
                      !llvm::hasSingleElement(generic.getRegion().front()));
 }
 
-int64_t bytesOf(Value tensor, unsigned elementBits) {
-  return cast<RankedTensorType>(tensor.getType()).getNumElements() * (elementBits / 8);
+/// Returns the product of the extents, where a dynamic extent counts as 1. All inputs of a
+/// concatenation have the same dynamic extents.
+int64_t staticElements(RankedTensorType type) {
+  int64_t count = 1;
+  for (int64_t extent : type.getShape())
+    count *= ShapedType::isDynamic(extent) ? 1 : extent;
+  return count;
 }
 
 struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
@@ -42,96 +55,163 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
       return;
     // The last one first: the inputs of an earlier one may then lie in a later one already.
     llvm::SmallVector<tensor::ConcatOp> concats(function.getOps<tensor::ConcatOp>());
-    for (tensor::ConcatOp concat : llvm::reverse(concats))
-      if (fits(concat))
-        place(concat);
+    for (tensor::ConcatOp concat : llvm::reverse(concats)) {
+      const std::string reason = place(concat);
+      if (!reason.empty())
+        noteReason(concat, reason);
+    }
   }
 
-  /// Returns whether every input is one range of the result that begins at a multiple of the
-  /// alignment, and none of the tensors loses a layout by it.
-  bool fits(tensor::ConcatOp concat) const {
+  /// Returns why a concatenation cannot be a view, whatever its inputs are; empty if it can.
+  std::string reasonAgainst(tensor::ConcatOp concat) const {
     auto type = cast<RankedTensorType>(concat.getType());
     const auto dim = static_cast<int64_t>(concat.getDim());
-    if (!type.hasStaticShape() || type.getNumElements() == 0 || isReturned(concat.getResult()) ||
-        llvm::any_of(type.getShape().take_front(dim), [](int64_t extent) { return extent != 1; }))
-      return false;
-    // Narrowed f32 elements take two bytes.
-    const unsigned bits =
-        type.getElementType().isF32() && narrow ? 16 : std::max(8u, type.getElementTypeBitWidth());
-    int64_t start = 0;
-    for (Value input : concat.getInputs()) {
-      if (!cast<RankedTensorType>(input.getType()).hasStaticShape() ||
-          start % int64_t(alignment) != 0)
-        return false;
-      start += bytesOf(input, bits);
-    }
-    return !blocks || keepsBlocks(concat);
+    if (type.hasStaticShape() && type.getNumElements() == 0)
+      return "it is empty";
+    if (isReturned(concat.getResult()))
+      return "the program returns the result";
+    if (concat->hasOneUse() && isShuffle(*concat->user_begin()))
+      return "a shuffle reads the inputs themselves";
+    for (Value tensor : llvm::concat<Value>(llvm::SmallVector<Value>(concat.getInputs()),
+                                            llvm::SmallVector<Value>{concat.getResult()}))
+      if (ShapedType::isDynamicShape(typeOf(tensor).getShape().drop_front(dim)))
+        return "the places of the inputs depend on a dynamic dimension";
+    if (blocks && !keepsBlocks(concat))
+      return "the tensors could not be stored in blocks of four channels";
+    return {};
+  }
+
+  /// Returns whether the result's type allows blocks of four channels.
+  static bool mayBeBlocked(RankedTensorType type) {
+    return type.getRank() >= 3 && !type.isDynamicDim(1) && type.getDimSize(1) % kBlock == 0 &&
+           llvm::any_of(type.getShape().drop_front(2), [](int64_t extent) { return extent != 1; });
   }
 
   /// Returns whether the tensors can be stored in blocks of four channels if the result's type
   /// allows it: all inputs consist of whole blocks, and no tensor is reshaped.
   static bool keepsBlocks(tensor::ConcatOp concat) {
-    auto type = cast<RankedTensorType>(concat.getType());
-    if (type.getRank() < 3 || type.getDimSize(1) % kBlock != 0 ||
-        llvm::all_of(type.getShape().drop_front(2), [](int64_t extent) { return extent == 1; }))
+    if (!mayBeBlocked(typeOf(concat.getResult())))
       return true;
-    const auto isReshaped = [](Value tensor) { return llvm::any_of(tensor.getUsers(), isReshape); };
-    return !isReshaped(concat.getResult()) && llvm::all_of(concat.getInputs(), [&](Value input) {
-      return cast<RankedTensorType>(input.getType()).getDimSize(1) % kBlock == 0 &&
-             !isReshaped(input);
+    return !isReshaped(concat.getResult()) && llvm::all_of(concat.getInputs(), [](Value input) {
+      return typeOf(input).getDimSize(1) % kBlock == 0 && !isReshaped(input);
     });
+  }
+
+  /// Returns why a tensor cannot be this box; empty if it can. The box's tensor may be an input of
+  /// the program, whose copy is then the box.
+  std::string reasonAgainst(const Placement &place) const {
+    auto type = typeOf(place.box), storage = typeOf(place.storage);
+    if (!isOneRange(place) && isReshaped(place.box))
+      return "a reshape of an input needs its elements in one range";
+    if (!blocks || mayBeBlocked(storage))
+      return {};
+    MLIRContext *context = type.getContext();
+    if (hasVectorView(type, LayoutAttr::get(context, {})) &&
+        !hasVectorView(type, LayoutAttr::get(context, {}, withinOf(place), startOf(place, {}))))
+      return "the rows of an input would not begin at multiples of four elements";
+    return {};
   }
 
   /// Returns whether all inputs lie in one storage already, one after another.
   static bool isPlaced(tensor::ConcatOp concat) {
-    Value storage;
+    std::optional<Placement> first;
     int64_t next = 0;
     for (Value input : concat.getInputs()) {
-      if (!isInSharedStorage(input))
+      if (isReshape(input.getDefiningOp()) || !isInSharedStorage(input))
         return false;
-      const Placement at = placementOf(input);
-      if (storage && (at.storage != storage || at.start != next))
+      Placement at = placementOf(input);
+      if (typeOf(at.storage).getRank() != typeOf(input).getRank())
         return false;
-      storage = at.storage;
-      next = at.start + cast<RankedTensorType>(input.getType()).getNumElements();
+      if (!first)
+        first = at;
+      Placement expected = *first;
+      expected.offsets[concat.getDim()] += next;
+      if (at.storage != expected.storage || at.offsets != expected.offsets)
+        return false;
+      next += typeOf(input).getDimSize(concat.getDim());
     }
     return true;
   }
 
   /// Replaces the operation by a gantry.concat if at least half of its bytes are then written in
-  /// place. The other inputs are copied into the result.
-  void place(tensor::ConcatOp concat) {
+  /// place. The other inputs are copied into the result. Returns why it did not; empty if it did.
+  std::string place(tensor::ConcatOp concat) {
+    if (std::string reason = reasonAgainst(concat); !reason.empty())
+      return reason;
     OpBuilder builder(concat);
-    llvm::SmallVector<Value> inputs(concat.getInputs());
     // If all inputs lie in one storage already, the result is a view of it.
     const bool isPrefix = !isInSharedStorage(concat.getResult()) && isPlaced(concat);
-    if (!isPrefix) {
-      int64_t all = 0, direct = 0;
-      llvm::SmallBitVector copied(inputs.size());
-      llvm::DenseSet<Value> seen;
-      for (auto [i, input] : llvm::enumerate(inputs)) {
-        const int64_t elements = cast<RankedTensorType>(input.getType()).getNumElements();
-        const bool writable = (isComputed(input) || input.getDefiningOp<tensor::ConcatOp>()) &&
-                              seen.insert(input).second && !isInSharedStorage(input) &&
-                              !isReturned(input);
-        all += elements;
-        direct += writable ? elements : 0;
-        // The dispatch that moves the elements of a slice or permutation is itself the copy.
-        Operation *producer = input.getDefiningOp();
-        const bool moves = producer && isComputeOp(producer) && input.hasOneUse();
-        copied[i] = !writable && !moves;
+    llvm::SmallVector<Value> inputs(concat.getInputs());
+    llvm::SmallBitVector copied(inputs.size());
+    if (!isPrefix)
+      if (std::string reason = chooseCopies(concat, copied); !reason.empty())
+        return reason;
+    if (std::string reason = checkBoxes(concat, isPrefix); !reason.empty())
+      return reason;
+    for (auto [i, input] : llvm::enumerate(inputs))
+      if (copied.test(i)) {
+        input = copyTensor(builder, concat.getLoc(), input);
+        noteReason(input.getDefiningOp(), reasonForCopy(concat.getInputs()[i]));
       }
-      if (2 * direct < all)
-        return;
-      for (auto [i, input] : llvm::enumerate(inputs))
-        if (copied[i])
-          input = copyTensor(builder, concat.getLoc(), input);
-    }
     auto view = builder.create<ConcatOp>(concat.getLoc(), concat.getType(), inputs,
                                          static_cast<int64_t>(concat.getDim()));
     copyTensorName(concat, view);
     concat.getResult().replaceAllUsesWith(view.getResult());
     concat.erase();
+    return {};
+  }
+
+  /// Sets the inputs that must be copied into the result. Returns why the operation stays a copy;
+  /// empty if it does not.
+  static std::string chooseCopies(tensor::ConcatOp concat, llvm::SmallBitVector &copied) {
+    int64_t all = 0, direct = 0;
+    llvm::DenseSet<Value> seen;
+    for (auto [i, input] : llvm::enumerate(concat.getInputs())) {
+      const int64_t elements = staticElements(typeOf(input));
+      const bool writable = (isComputed(input) || input.getDefiningOp<tensor::ConcatOp>()) &&
+                            seen.insert(input).second && !isInSharedStorage(input) &&
+                            !isReturned(input);
+      all += elements;
+      direct += writable ? elements : 0;
+      // The dispatch that moves the elements of a slice or permutation is itself the copy.
+      Operation *producer = input.getDefiningOp();
+      const bool moves = producer && isComputeOp(producer) && input.hasOneUse();
+      copied[i] = !writable && !moves;
+    }
+    return 2 * direct < all ? "no operator computes most of its inputs" : "";
+  }
+
+  /// Returns why an input that no operator writes into the result is copied.
+  static std::string reasonForCopy(Value input) {
+    if (isInSharedStorage(input))
+      return "the tensor lies in another concatenation already";
+    if (isReturned(input))
+      return "the program returns the tensor";
+    if (isa<BlockArgument>(input))
+      return "the tensor is an input of the program";
+    return "no operator computes the tensor";
+  }
+
+  /// Returns why one of the tensors cannot be a box in the storage; empty if all can.
+  std::string checkBoxes(tensor::ConcatOp concat, bool isPrefix) const {
+    Placement at = placementOf(isPrefix ? concat.getInputs().front() : concat.getResult());
+    at.box = concat.getResult();
+    if (std::string reason = reasonAgainst(at); !reason.empty())
+      return reason;
+    for (Value input : concat.getInputs()) {
+      if (isPrefix)
+        break;
+      at.box = input;
+      if (std::string reason = reasonAgainst(at); !reason.empty())
+        return reason;
+      at.offsets[concat.getDim()] += typeOf(input).getDimSize(concat.getDim());
+    }
+    return {};
+  }
+
+  static void noteReason(Operation *op, const std::string &reason) {
+    op->setDiscardableAttr(GantryDialect::WhyAttrHelper::getNameStr(),
+                           StringAttr::get(op->getContext(), reason));
   }
 };
 

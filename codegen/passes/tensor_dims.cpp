@@ -22,50 +22,6 @@ Value viewedTensor(Value tensor) {
   return tensor;
 }
 
-static int64_t elementsOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getNumElements();
-}
-
-/// Returns the largest gantry.concat with the input `tensor`; null if there is none.
-static ConcatOp largestConcatOf(Value tensor) {
-  ConcatOp largest;
-  for (Operation *user : tensor.getUsers())
-    if (auto concat = dyn_cast<ConcatOp>(user);
-        concat && (!largest || elementsOf(concat.getResult()) > elementsOf(largest.getResult())))
-      largest = concat;
-  return largest;
-}
-
-Placement placementOf(Value tensor) {
-  Placement place{viewedTensor(tensor)};
-  const auto enter = [&](ConcatOp concat, Value input) {
-    for (Value before : concat.getInputs()) {
-      if (before == input)
-        break;
-      place.start += elementsOf(before);
-    }
-    place.storage = concat.getResult();
-  };
-  while (true) {
-    if (ConcatOp outer = largestConcatOf(place.storage)) {
-      enter(outer, place.storage);
-      continue;
-    }
-    // The inputs of a smaller concatenation may lie in a larger one.
-    auto concat = place.storage.getDefiningOp<ConcatOp>();
-    ConcatOp larger = concat ? largestConcatOf(concat.getInputs().front()) : ConcatOp();
-    if (!larger || elementsOf(larger.getResult()) <= elementsOf(place.storage))
-      return place;
-    enter(larger, concat.getInputs().front());
-  }
-}
-
-Value storageOf(Value tensor) { return placementOf(tensor).storage; }
-
-bool isInSharedStorage(Value tensor) {
-  return storageOf(tensor).getDefiningOp<ConcatOp>() != nullptr;
-}
-
 bool isReturned(Value tensor) {
   return llvm::any_of(tensor.getUsers(), [](Operation *user) {
     return isa<func::ReturnOp>(user) ||
@@ -76,7 +32,8 @@ bool isReturned(Value tensor) {
 
 Value copyTensor(OpBuilder &builder, Location loc, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  Value empty = builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType());
+  Value empty =
+      builder.create<tensor::EmptyOp>(loc, tensorDims(builder, tensor), type.getElementType());
   AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
   llvm::SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
   return builder
@@ -86,17 +43,6 @@ Value copyTensor(OpBuilder &builder, Location loc, Value tensor) {
                                    at.create<linalg::YieldOp>(inner, values.front());
                                  })
       .getResult(0);
-}
-
-llvm::SmallVector<Value> partsOf(Value tensor) {
-  tensor = viewedTensor(tensor);
-  auto concat = tensor.getDefiningOp<ConcatOp>();
-  if (!concat)
-    return {tensor};
-  llvm::SmallVector<Value> parts;
-  for (Value input : concat.getInputs())
-    llvm::append_range(parts, partsOf(input));
-  return parts;
 }
 
 void hoistArgumentDims(Block &block) {
@@ -167,6 +113,9 @@ llvm::SmallVector<OpFoldResult> tensorDims(OpBuilder &builder, Value tensor) {
     for (Value input : concat.getInputs().drop_front())
       dims[concat.getDim()] = combine(builder, loc, dims[concat.getDim()],
                                       tensorDims(builder, input)[concat.getDim()], false);
+  } else if (auto view = dyn_cast_or_null<ConcatOp>(op)) {
+    dims = tensorDims(builder, view.getInputs().front());
+    dims[view.getDim()] = builder.getIndexAttr(type.getDimSize(view.getDim()));
   } else if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op)) {
     dims = getMixedValues(expand.getStaticOutputShape(), expand.getOutputShape(), builder);
   } else if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op)) {

@@ -1,4 +1,4 @@
-// Sizes and storage of the tensors of the program's function.
+// Sizes of the tensors of the program's function, and reshapes of tensors.
 #pragma once
 
 #include "mlir/IR/Builders.h"
@@ -20,29 +20,10 @@ void hoistArgumentDims(mlir::Block &block);
 /// Returns the tensor that `tensor` views through reshapes; `tensor` itself if it is not a reshape.
 mlir::Value viewedTensor(mlir::Value tensor);
 
-/// The place of a tensor in memory. `storage` is the tensor that covers the whole storage: the
-/// result of the largest gantry.concat that the tensor lies in, otherwise viewedTensor().
-struct Placement {
-  mlir::Value storage;
-  int64_t start = 0; // Elements from the start of the storage.
-};
-Placement placementOf(mlir::Value tensor);
-
-/// Returns placementOf(tensor).storage.
-mlir::Value storageOf(mlir::Value tensor);
-
-/// Returns whether the tensor shares its storage with others: it is an input or the result of a
-/// gantry.concat.
-bool isInSharedStorage(mlir::Value tensor);
-
 /// Returns whether the function returns the tensor or a reshape of it.
 bool isReturned(mlir::Value tensor);
 
-/// Creates an operator that copies a tensor of fixed sizes, and returns the copy.
+/// Creates an operator that copies a tensor, and returns the copy.
 mlir::Value copyTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor);
-
-/// Returns the tensors whose bytes make up `tensor`: the inputs of a gantry.concat, and their
-/// inputs; otherwise viewedTensor().
-llvm::SmallVector<mlir::Value> partsOf(mlir::Value tensor);
 
 } // namespace gantry::codegen

@@ -30,7 +30,8 @@ llvm::SmallVector<int64_t> channelsBlocked(int64_t rank, int64_t block);
 /// a power of two do not compete for the same cache sets. rank: 2 or more.
 llvm::SmallVector<int64_t> rowPanels(int64_t rank, int64_t rows, int64_t columns);
 
-/// Returns the address of an element, in elements from the tensor's start.
+/// Returns the address of an element, in elements from the tensor's start. shape: the extents of
+/// the tensor, or of the storage in which the tensor is a box.
 IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexExpr> shape,
                         llvm::ArrayRef<IndexExpr> index);
 

@@ -25,8 +25,9 @@
 
 namespace gantry::artifact {
 
-/// Version 2 added kernels that read texel buffers, version 3 values that begin within their slot.
-inline constexpr uint32_t kFormatVersion = 3;
+/// Version 2 added kernels that read texel buffers, version 3 values that begin within their slot,
+/// version 4 values that are boxes in others.
+inline constexpr uint32_t kFormatVersion = 4;
 inline constexpr uint32_t kOldestFormatVersion = 1;
 inline constexpr uint64_t kSectionAlignment = 4096; // Bytes.
 inline constexpr uint64_t kConstantAlignment = 256; // Bytes.

@@ -18,7 +18,9 @@ constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
 constexpr uint64_t kSpirvAlignment = 16; // Bytes; force_align in the schema.
 constexpr uint64_t kUnplaced = UINT64_MAX;
-constexpr uint32_t kNoExpr = UINT32_MAX; // Value.slot_offset: the value begins with its slot.
+constexpr uint32_t kNoExpr = UINT32_MAX;  // Value.slot_offset: the value begins with its slot.
+constexpr uint32_t kNoBase = UINT32_MAX;  // Value.base: the value is no part of another one.
+constexpr uint32_t kNoPlace = UINT32_MAX; // Command.in_place: the result takes no operand's place.
 // A long dispatch is executed in parts, "slices"; slice_bytes is the distance between the parts of
 // a buffer that consecutive slices access. The limit keeps slice_bytes * m within 64 bits for every
 // slice number m below 2^24.
@@ -82,6 +84,7 @@ private:
   Status checkValues() const;
   Status checkConstant(const std::string &owner, const Value &value) const;
   Status checkSlotOffset(const std::string &owner, const Value &value) const;
+  Status checkBox(const std::string &owner, const Value &value) const;
   Status checkTransient(const std::string &owner, const Value &value,
                         std::vector<const Value *> &slots) const;
   Status checkWorkgroupSize(const std::string &owner,
@@ -322,6 +325,27 @@ Status Verifier::checkSlotOffset(const std::string &owner, const Value &value) c
   return Status::ok();
 }
 
+Status Verifier::checkBox(const std::string &owner, const Value &value) const {
+  const auto &values = *program_.values();
+  if (value.base() != kNoBase) {
+    if (value.base() >= values.size())
+      return damaged(owner, "is a part of value %u of %u", value.base(), values.size());
+    const Value &base = *values.Get(value.base());
+    if (value.storage() != Storage::transient || base.storage() != Storage::transient ||
+        base.slot() != value.slot() || base.base() != kNoBase)
+      return damaged(owner, "is a part of value %u, which is not the whole of its slot %u",
+                     value.base(), value.slot());
+  }
+  if (!value.box() || value.box()->size() == 0)
+    return Status::ok();
+  if (value.base() == kNoBase || value.box()->size() % 3 != 0)
+    return damaged(owner,
+                   "has %u numbers for its box; a part of another value has three for each "
+                   "dimension",
+                   value.box()->size());
+  return checkExprIndices(owner, "box", *value.box());
+}
+
 Status Verifier::checkValues() const {
   const auto &values = *program_.values();
   const uint32_t commandCount = program_.commands()->size();
@@ -338,6 +362,7 @@ Status Verifier::checkValues() const {
     GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "dims", *value.dims()));
     GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "size", value.size()));
     GANTRY_RETURN_IF_ERROR(checkSlotOffset(owner, value));
+    GANTRY_RETURN_IF_ERROR(checkBox(owner, value));
     if (!isPowerOfTwo(value.alignment()))
       return damaged(owner, "alignment %u is no power of two", value.alignment());
     if (value.first_use() > value.last_use())
@@ -521,6 +546,9 @@ Status Verifier::checkCommands() const {
     if (command.writes()->size() != command.bindings()->size())
       return damaged(owner, "%u bindings but %u write flags", command.bindings()->size(),
                      command.writes()->size());
+    if (command.in_place() != kNoPlace && command.in_place() >= command.bindings()->size())
+      return damaged(owner, "its result takes the place of binding %u of %u", command.in_place(),
+                     command.bindings()->size());
     for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
       const uint32_t index = command.bindings()->Get(b);
       if (index >= program_.values()->size())

@@ -32,8 +32,10 @@
 #pragma once
 
 #include "engine/base/status.h"
+#include "engine/plan/box.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gantry::plan {
@@ -120,5 +122,34 @@ void placeBarriers(std::vector<Command> &commands);
 /// with placeBarriers(). Returns kOk, or kInternal with a message that names the pair and the
 /// bytes.
 Status checkHazards(const std::vector<Command> &commands);
+
+// ---- values that share a storage ---------------------------------------------------------------
+
+/// The place of a value in the arena.
+struct StoredValue {
+  uint64_t offset = 0; // The storage's offset, in bytes.
+  Box box;             // The value's bytes in the storage.
+  /// The index of the value that covers the whole storage: the value itself, unless it is a part of
+  /// another value.
+  uint32_t storage = 0;
+  bool isFilledBefore = false; // The value has its contents before the first command.
+};
+
+/// The values that a command reads and writes, as indices. If `inPlace` is set, the written value
+/// may take the place of this value, which the command also reads.
+struct StorageCommand {
+  std::vector<uint32_t> reads;
+  std::vector<uint32_t> writes;
+  std::optional<uint32_t> inPlace;
+};
+
+/// Checks that no value is overwritten before its last reader, by executing the commands on a map
+/// from bytes to the values that wrote them last. Each command must read only bytes that were last
+/// written as bytes of the same value, or of another value of the same storage. A command must not
+/// write bytes that it reads, except for `inPlace`, nor the bytes of another part of the same
+/// storage. The check knows neither lifetimes nor slots and shares no code with their assignment.
+/// Returns kOk, or kInternal with a message that names the command, the values and the bytes.
+Status checkStorage(const std::vector<StoredValue> &values,
+                    const std::vector<StorageCommand> &commands);
 
 } // namespace gantry::plan

@@ -167,6 +167,11 @@ private:
         json_.value(value.slot());
       else
         json_.null();
+      json_.key("base");
+      if (value.base() != UINT32_MAX)
+        json_.value(value.base());
+      else
+        json_.null();
       json_.endObject();
     }
     json_.endList();
@@ -205,6 +210,16 @@ private:
       if (plan_)
         json_.field("barrier_before", static_cast<bool>(plan_->barrierBefore[i]));
       json_.field("shared_bytes", sharedBytes(kernel));
+      json_.key("in_place");
+      if (command.in_place() != UINT32_MAX)
+        json_.value(command.in_place());
+      else
+        json_.null();
+      json_.key("copy_reason");
+      if (command.copy_reason() && command.copy_reason()->size() != 0)
+        json_.value(command.copy_reason()->string_view());
+      else
+        json_.null();
       json_.endObject();
     }
     json_.endList();

@@ -161,7 +161,7 @@ Recording::record(const Context &context, std::shared_ptr<const ShapePlan> plan,
 }
 
 device::BufferRange Recording::rangeOf(const Context &context, uint32_t value) const {
-  const uint64_t size = plan_->sizeBytes[value];
+  const uint64_t size = plan_->spanBytes[value];
   if (plan_->offsets[value] != kNoOffset)
     return context.arena->range(plan_->offsets[value], size);
   if (plan_->hostOffsets[value] != kNoOffset)
@@ -335,7 +335,7 @@ Result<std::vector<DispatchPart>> Recording::splitCommand(const Context &context
   }
   std::vector<BoundBuffer> buffers;
   for (uint32_t value : *command.bindings())
-    buffers.push_back({plan_->sizeBytes[value], 0});
+    buffers.push_back({plan_->spanBytes[value], 0});
   const auto flops = static_cast<uint64_t>(plan_->exprs[command.flops()]);
   const auto bytes = static_cast<uint64_t>(plan_->exprs[command.bytes_moved()]);
   return splitDispatch(*variants_[index], workgroups, buffers,

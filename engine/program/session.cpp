@@ -4,6 +4,7 @@
 #include "engine/base/log.h"
 #include "engine/base/out_of_memory.h"
 #include "engine/program/arguments.h"
+#include "engine/program/storage_check.h"
 #include "engine/program/variant_choice.h"
 
 #include <algorithm>
@@ -146,7 +147,7 @@ Status Session::chooseVariants(CachedPlan &entry) const {
     if (command->kind() == artifact::CommandKind::dispatch) {
       std::vector<BoundBuffer> buffers;
       for (uint32_t value : *command->bindings())
-        buffers.push_back({entry.plan->sizeBytes[value], offsetOf(*entry.plan, value)});
+        buffers.push_back({entry.plan->spanBytes[value], offsetOf(*entry.plan, value)});
       GANTRY_ASSIGN_OR_RETURN(variant,
                               chooseVariant(*metadata.kernels()->Get(command->kernel()),
                                             options_.binding, device_->profile(), buffers));
@@ -244,6 +245,8 @@ Result<const Session::CachedPlan *> Session::planFor(std::vector<int64_t> symbol
   GANTRY_ASSIGN_OR_RETURN(ShapePlan plan,
                           makeShapePlan(program_->metadata(), symbols, planOptions));
   GANTRY_RETURN_IF_ERROR(checkPortSizes(program_->metadata(), plan));
+  if (options_.checkMemory && program_->metadata().knows_storage())
+    GANTRY_RETURN_IF_ERROR(checkStorage(program_->metadata(), plan));
   CachedPlan entry;
   entry.symbols = std::move(symbols);
   entry.plan = std::make_shared<const ShapePlan>(std::move(plan));

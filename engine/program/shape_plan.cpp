@@ -12,36 +12,61 @@ namespace {
 
 using artifact::Storage;
 
-/// Returns the bytes from the start of a transient's slot to the value.
-Result<uint64_t> slotOffsetOf(const artifact::Value &value, const ShapePlan &plan) {
-  if (value.slot_offset() == UINT32_MAX)
-    return uint64_t{0};
-  const int64_t offset = plan.exprs[value.slot_offset()];
+/// Returns the range of bytes to bind for a value, relative to its slot. sizeBytes: the bytes of
+/// its elements.
+Result<plan::Run> boundRangeOf(const artifact::Value &value, const ShapePlan &plan,
+                               uint64_t sizeBytes) {
+  const int64_t offset = value.slot_offset() == UINT32_MAX ? 0 : plan.exprs[value.slot_offset()];
   if (offset < 0 || offset % value.alignment() != 0)
     return statusf(StatusCode::kDataLoss,
                    "'%s' begins %" PRId64 " bytes after its slot, against its alignment %u; the "
                    "artifact is damaged, compile the model again",
                    value.name()->c_str(), offset, value.alignment());
-  return static_cast<uint64_t>(offset);
+  const auto start = static_cast<uint64_t>(offset);
+  if (!value.box() || value.box()->size() == 0)
+    return plan::Run{start, sizeBytes};
+  plan::Box box{artifact::elementSize(value.type()), {}};
+  for (uint32_t i = 0; i < value.box()->size(); i += 3) {
+    const auto number = [&](uint32_t at) { return plan.exprs[value.box()->Get(i + at)]; };
+    if (number(0) < 0 || number(1) < 0 || number(2) < 0)
+      return statusf(StatusCode::kDataLoss,
+                     "'%s' is a box with the indices %" PRId64 " to %" PRId64 " of %" PRId64
+                     "; the artifact is damaged, compile the model again",
+                     value.name()->c_str(), number(1), number(1) + number(2) - 1, number(0));
+    box.dims.push_back({static_cast<uint64_t>(number(0)), static_cast<uint64_t>(number(1)),
+                        static_cast<uint64_t>(number(2))});
+  }
+  const plan::Run range = plan::isValid(box) ? plan::rangeOf(box) : plan::Run{};
+  if (!plan::isValid(box) || (range.sizeBytes > 0 && range.offset < start))
+    return statusf(StatusCode::kDataLoss,
+                   "'%s' lies outside of its storage; the artifact is damaged, compile the model "
+                   "again",
+                   value.name()->c_str());
+  return plan::Run{start, range.sizeBytes == 0 ? 0 : range.offset + range.sizeBytes - start};
 }
 
-Result<std::vector<Slot>> collectSlots(const artifact::Program &program, const ShapePlan &plan,
+/// Returns the slots. Sets spanBytes, and the offsets of transients relative to their slots.
+Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePlan &plan,
                                        std::vector<uint32_t> &slotOfValue) {
   std::vector<Slot> slots;
   std::map<uint32_t, uint32_t> numbers; // Maps the artifact's slot number to the index in `slots`.
   slotOfValue.assign(program.values()->size(), UINT32_MAX);
+  plan.spanBytes = plan.sizeBytes;
+  plan.offsets.assign(program.values()->size(), kNoOffset);
   for (uint32_t i = 0; i < program.values()->size(); ++i) {
     const artifact::Value &value = *program.values()->Get(i);
     if (value.storage() != Storage::transient)
       continue;
     auto [at, isNew] = numbers.try_emplace(value.slot(), static_cast<uint32_t>(slots.size()));
     slotOfValue[i] = at->second;
-    GANTRY_ASSIGN_OR_RETURN(const uint64_t start, slotOffsetOf(value, plan));
-    const std::optional<uint64_t> end = checkedAdd(start, plan.sizeBytes[i]);
+    GANTRY_ASSIGN_OR_RETURN(const plan::Run range, boundRangeOf(value, plan, plan.sizeBytes[i]));
+    plan.offsets[i] = range.offset;
+    plan.spanBytes[i] = range.sizeBytes;
+    const std::optional<uint64_t> end = checkedAdd(range.offset, range.sizeBytes);
     if (!end)
       return statusf(StatusCode::kInvalidArgument,
                      "a tensor of %" PRIu64 " bytes at %" PRIu64 " overflows 64 bits",
-                     plan.sizeBytes[i], start);
+                     range.sizeBytes, range.offset);
     if (isNew) {
       slots.push_back(
           {i, value.byte_offset(), *end, value.alignment(), value.first_use(), value.last_use()});
@@ -71,7 +96,7 @@ std::vector<plan::Command> commandsOf(const artifact::Program &program, const Sh
       const uint32_t value = source->bindings()->Get(b);
       const bool transient = plan.offsets[value] != kNoOffset;
       command.accesses.push_back({transient ? 0 : value + 1, transient ? plan.offsets[value] : 0,
-                                  plan.sizeBytes[value], source->writes()->Get(b) != 0});
+                                  plan.spanBytes[value], source->writes()->Get(b) != 0});
     }
     commands.push_back(std::move(command));
   }
@@ -156,14 +181,9 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
     plan.lowerBoundBytes = program.lower_bound_bytes();
     plan.peakCommand = program.peak_command();
   }
-  for (uint32_t i = 0; i < slotOfValue.size(); ++i) {
-    uint64_t offset = kNoOffset;
-    if (slotOfValue[i] != UINT32_MAX) {
-      GANTRY_ASSIGN_OR_RETURN(const uint64_t start, slotOffsetOf(*program.values()->Get(i), plan));
-      offset = plan.slots[slotOfValue[i]].offset + start;
-    }
-    plan.offsets.push_back(offset);
-  }
+  for (uint32_t i = 0; i < slotOfValue.size(); ++i)
+    if (slotOfValue[i] != UINT32_MAX)
+      plan.offsets[i] += plan.slots[slotOfValue[i]].offset;
 
   for (uint32_t i = 0; i < program.values()->size(); ++i) {
     const bool onHost = program.values()->Get(i)->storage() == Storage::host;

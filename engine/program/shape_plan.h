@@ -31,8 +31,11 @@ struct Slot {
 };
 
 struct ShapePlan {
-  std::vector<int64_t> exprs;        // Value of each expression of the program.
-  std::vector<uint64_t> sizeBytes;   // Per value.
+  std::vector<int64_t> exprs;      // Value of each expression of the program.
+  std::vector<uint64_t> sizeBytes; // Per value: the bytes of its elements.
+  // Per value: the bytes to bind, from the value's offset to the end of its last element. They are
+  // more than sizeBytes if the value is a box in a larger one, with gaps between its elements.
+  std::vector<uint64_t> spanBytes;
   std::vector<uint64_t> offsets;     // Per value: offset in the arena; kNoOffset: elsewhere.
   std::vector<uint64_t> hostOffsets; // Per value: offset in the host arena; kNoOffset: elsewhere.
   std::vector<Slot> slots;

@@ -86,7 +86,8 @@ llvm::SmallVector<Group> groupDims(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim>
     group.from.push_back(i++);
     group.to.push_back(j++);
     while (a != b) {
-      std::optional<int> order = compareDims(a, b);
+      // A product of 1 grows, whatever the other is: dimensions of extent 1 join their neighbours.
+      std::optional<int> order = staticDim(a) == 1 ? -1 : staticDim(b) == 1 ? 1 : compareDims(a, b);
       bool growFrom = order && *order < 0;
       if (!order || (growFrom ? i == from.size() : j == to.size())) {
         rest(group);

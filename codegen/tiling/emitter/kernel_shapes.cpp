@@ -1,7 +1,5 @@
 #include "codegen/tiling/emitter/kernel_shapes.h"
 
-#include "codegen/dialect/gantry_dialect.h"
-
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -23,10 +21,9 @@ KernelShapes::KernelShapes(func::FuncOp kernel, IndexSpace &space, KernelSink &s
   tensorCount_ = llvm::count_if(kernel.getArgumentTypes(), llvm::IsaPred<RankedTensorType>);
   const auto signature = attributeOf<SignatureAttr>(kernel);
   if (signature && !signature.getLayouts().empty())
-    for (LayoutAttr layout : signature.getLayouts())
-      layouts_.emplace_back(layout.getParts());
+    layouts_.assign(signature.getLayouts().begin(), signature.getLayouts().end());
   else
-    layouts_.resize(tensorCount_ + 1);
+    layouts_.assign(tensorCount_ + 1, LayoutAttr::get(kernel.getContext(), {}));
 }
 
 IndexExpr KernelShapes::indexOf(Value value) {
@@ -77,6 +74,14 @@ llvm::SmallVector<IndexExpr> KernelShapes::shapeOf(Value tensor) {
     return found->second;
   auto shape = computeShape(tensor);
   shapes_[tensor] = shape;
+  return shape;
+}
+
+llvm::SmallVector<IndexExpr> KernelShapes::storageShape(unsigned buffer, Value tensor) {
+  auto shape = shapeOf(tensor);
+  for (auto [d, extent] : llvm::enumerate(layouts_[buffer].getWithin()))
+    if (extent != -1)
+      shape[d] = IndexExpr(extent);
   return shape;
 }
 

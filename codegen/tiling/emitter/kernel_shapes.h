@@ -7,6 +7,7 @@
 // Threads: belongs to one kernel and one thread.
 #pragma once
 
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/tiling/sink/kernel_sink.h"
 #include "codegen/tiling/layout.h"
 #include "codegen/tiling/tile_shape.h"
@@ -30,7 +31,10 @@ public:
   /// The number of tensor arguments, which is also the number of the result's buffer.
   unsigned tensorCount() const { return tensorCount_; }
   /// The order of a buffer's elements in memory.
-  Layout layout(unsigned buffer) const { return layouts_[buffer]; }
+  LayoutAttr layout(unsigned buffer) const { return layouts_[buffer]; }
+  /// The extents that determine the strides of a buffer, whose tensor is `tensor`: those of the
+  /// tensor, or of the storage in which the tensor is a box.
+  llvm::SmallVector<IndexExpr> storageShape(unsigned buffer, mlir::Value tensor);
 
   llvm::SmallVector<IndexExpr> shapeOf(mlir::Value tensor);
   /// The extents of the result along the tile dimensions.
@@ -64,8 +68,7 @@ private:
   llvm::SmallVector<mlir::Value> dimValues_;
   mlir::Value result_;
   unsigned tensorCount_ = 0;
-  llvm::SmallVector<llvm::SmallVector<int64_t>>
-      layouts_; // By buffer: the tensors, then the result.
+  llvm::SmallVector<LayoutAttr> layouts_; // By buffer: the tensors, then the result.
   llvm::DenseMap<mlir::Value, IndexExpr> indexValues_;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<IndexExpr>> shapes_;
 };

@@ -49,17 +49,13 @@ Value packBytes(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> bytes, T
   return word;
 }
 
-/// Returns whether a tensor may be accessed in aligned groups of four elements: its element type
-/// has a vector type, and no group lies partly beyond its end.
-bool hasVectorView(RankedTensorType type, Layout layout) {
-  if (!vectorTypeOf(type.getElementType(), false))
-    return false;
-  if (!layout.empty())
-    return true; // The layout's blocks divide the extents.
-  if (type.hasStaticShape())
-    return type.getNumElements() % kWidth == 0;
-  return llvm::any_of(type.getShape(),
-                      [](int64_t dim) { return !ShapedType::isDynamic(dim) && dim % kWidth == 0; });
+/// Returns whether the product of the extents is certain to be a multiple of four.
+bool isWholeVectors(llvm::ArrayRef<int64_t> extents) {
+  int64_t known = 1; // The product of the static extents, modulo four.
+  for (int64_t extent : extents)
+    if (!ShapedType::isDynamic(extent))
+      known = known * (extent % kWidth) % kWidth;
+  return known == 0;
 }
 
 /// An aligned group of four elements, accessed under a guard.
@@ -158,6 +154,26 @@ Type vectorTypeOf(Type element, bool asTexels) {
   return {};
 }
 
+bool hasVectorView(RankedTensorType type, LayoutAttr layout) {
+  if (!vectorTypeOf(type.getElementType(), false) || layout.getStart() % kWidth != 0)
+    return false;
+  if (!layout.getParts().empty())
+    return true; // The layout's blocks divide the extents.
+  if (layout.getWithin().empty())
+    return isWholeVectors(type.getShape());
+  // The tensor is a box in a storage. Its rows, the longest ranges without a gap, consist of whole
+  // groups, and so do the gaps between them.
+  llvm::SmallVector<int64_t> row, storageRow;
+  for (size_t d = type.getRank(); d-- > 0;) {
+    const int64_t own = type.getDimSize(d), extent = layout.getWithin()[d];
+    row.push_back(own);
+    storageRow.push_back(extent == -1 ? own : extent);
+    if (row.back() != storageRow.back())
+      break;
+  }
+  return isWholeVectors(row) && isWholeVectors(storageRow);
+}
+
 Value packVector(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> elements, Type type) {
   if (type.isInteger(32))
     return packBytes(builder, loc, elements, type);
@@ -173,10 +189,13 @@ Value packVector(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> element
 
 llvm::SmallVector<IndexExpr> MemoryAccess::addressesOf(unsigned buffer, Value tensor,
                                                        llvm::ArrayRef<Point> points) {
-  auto shape = shapes_.shapeOf(tensor);
+  const auto shape = shapes_.storageShape(buffer, tensor);
+  const LayoutAttr layout = shapes_.layout(buffer);
   llvm::SmallVector<IndexExpr> addresses;
-  for (const Point &point : points)
-    addresses.push_back(linearAddress(space_, shapes_.layout(buffer), shape, point.index));
+  for (const Point &point : points) {
+    addresses.push_back(linearAddress(space_, layout.getParts(), shape, point.index));
+    addresses.back().constant += layout.getStart();
+  }
   return addresses;
 }
 

@@ -17,6 +17,10 @@ namespace gantry::codegen {
 /// that texel loads return; they convert f16 to f32.
 mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
 
+/// Returns whether a tensor may be accessed in aligned groups of four elements: its element type
+/// has a vector type, and no group lies partly beyond the tensor's end.
+bool hasVectorView(mlir::RankedTensorType type, LayoutAttr layout);
+
 /// Packs elements into a vector of type `type`, or four bytes into a word if `type` is i32.
 mlir::Value packVector(mlir::OpBuilder &builder, mlir::Location loc,
                        llvm::ArrayRef<mlir::Value> elements, mlir::Type type);

@@ -234,10 +234,26 @@ func.func @layouts_of_dispatch(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @concat_in_several_ranges(%x: tensor<2x4xf32>) -> tensor<2x8xf32> {
-  // expected-error@+1 {{the extent 2 before dimension 1 divides the inputs into several ranges}}
-  %y = gantry.concat %x, %x along 1 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x8xf32>
-  return %y : tensor<2x8xf32>
+func.func @concat_at_dynamic_places(%x: tensor<4x?xf32>) -> tensor<4x8xf32> {
+  // expected-error@+1 {{has a dynamic extent from dimension 1 on}}
+  %y = gantry.concat %x, %x along 1 : (tensor<4x?xf32>, tensor<4x?xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @extent_of_storage(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{a storage has no extent of 0}}
+  %0 = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, layouts = [#gantry.layout<[]>, #gantry.layout<[], within = [0]>]} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @start_in_buffer(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{a tensor cannot begin -4 elements after its buffer}}
+  %0 = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, layouts = [#gantry.layout<[]>, #gantry.layout<[], start = -4>]} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
 }
 
 // -----

@@ -1,4 +1,4 @@
-// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cse,form-dispatches,fit-budget{budget-bytes=40000},place-in-place))' | FileCheck %s
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cse,form-dispatches,fit-budget{budget-bytes=40000},assign-storage))' | FileCheck %s
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cse,form-dispatches,fit-budget{budget-bytes=70000}))' | FileCheck %s --check-prefix=WIDE
 // RUN: not gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cse,form-dispatches,fit-budget{budget-bytes=30000}))' 2>&1 | FileCheck %s --check-prefix=SMALL
 

@@ -1,8 +1,8 @@
-// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(place-concats{alignment=256},form-dispatches))' | FileCheck %s
-// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(place-concats{alignment=512},form-dispatches))' | FileCheck %s --check-prefix=WIDE
-// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(place-concats{alignment=256 blocks},form-dispatches))' | FileCheck %s --check-prefix=BLOCKS
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(place-concats,form-dispatches))' | FileCheck %s
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(place-concats,form-dispatches,assign-storage{alignment=256}))' | FileCheck %s --check-prefix=PLACE
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(place-concats{blocks},form-dispatches))' | FileCheck %s --check-prefix=BLOCKS
 
-// The operators write into the concatenation. With a wider alignment, it stays a dispatch.
+// The operators write into the concatenation.
 // CHECK-LABEL: func @in_place
 // CHECK: %[[A:.*]] = gantry.dispatch(%arg0)
 // CHECK: math.exp
@@ -11,9 +11,6 @@
 // CHECK: %[[C:.*]] = gantry.concat %[[A]], %[[B]] along 1 {gantry.tensor = "joined"}
 // CHECK: gantry.dispatch(%[[C]])
 // CHECK-NOT: tensor.concat
-// WIDE-LABEL: func @in_place
-// WIDE-NOT: gantry.concat
-// WIDE: tensor.concat
 #id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 func.func @in_place(%x: tensor<1x4x16xf32>) -> tensor<1x8x16xf32> {
   %e = tensor.empty() : tensor<1x4x16xf32>
@@ -49,7 +46,7 @@ func.func @in_place(%x: tensor<1x4x16xf32>) -> tensor<1x8x16xf32> {
 // CHECK: %[[C:.*]] = gantry.concat %[[A]], %[[B]] along 0
 // CHECK: %[[D:.*]] = gantry.dispatch(%[[C]])
 // CHECK: arith.negf
-// CHECK: %[[X:.*]] = gantry.dispatch(%arg0)
+// CHECK: %[[X:.*]] = gantry.dispatch(%arg0) {{.*}}copy_reason = "the tensor is an input of the program"
 // CHECK: linalg.yield %in
 // CHECK: gantry.concat %[[A]], %[[B]], %[[D]], %[[X]] along 0
 #id1 = affine_map<(d0) -> (d0)>
@@ -84,17 +81,15 @@ func.func @prefix(%x: tensor<64xf32>) -> tensor<320xf32> {
 
 // -----
 
-// Not in place: the result is returned; most bytes would have to be copied; a leading extent divides the
-// inputs into several ranges.
+// Not in place: the result is returned; most elements would have to be copied.
 // CHECK-LABEL: func @separate
 // CHECK-NOT: gantry.concat
+// CHECK-DAG: copy_reason = "the program returns the result"
+// CHECK-DAG: copy_reason = "no operator computes most of its inputs"
 #id1 = affine_map<(d0) -> (d0)>
-#id2 = affine_map<(d0, d1) -> (d0, d1)>
-func.func @separate(%x: tensor<64xf32>, %y: tensor<2x64xf32>) -> (tensor<128xf32>, tensor<192xf32>, tensor<2x128xf32>) {
+func.func @separate(%x: tensor<64xf32>) -> (tensor<128xf32>, tensor<192xf32>) {
   %e = tensor.empty() : tensor<64xf32>
-  %e2 = tensor.empty() : tensor<2x64xf32>
   %f = tensor.empty() : tensor<192xf32>
-  %f2 = tensor.empty() : tensor<2x128xf32>
   %0 = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
   ^bb0(%p: f32, %o: f32):
     %v = math.exp %p : f32
@@ -112,18 +107,7 @@ func.func @separate(%x: tensor<64xf32>, %y: tensor<2x64xf32>) -> (tensor<128xf32
     %v = arith.negf %p : f32
     linalg.yield %v : f32
   } -> tensor<192xf32>
-  %5 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<2x64xf32>) outs(%e2 : tensor<2x64xf32>) {
-  ^bb0(%p: f32, %o: f32):
-    %v = math.exp %p : f32
-    linalg.yield %v : f32
-  } -> tensor<2x64xf32>
-  %6 = tensor.concat dim(1) %5, %5 : (tensor<2x64xf32>, tensor<2x64xf32>) -> tensor<2x128xf32>
-  %7 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%6 : tensor<2x128xf32>) outs(%f2 : tensor<2x128xf32>) {
-  ^bb0(%p: f32, %o: f32):
-    %v = arith.negf %p : f32
-    linalg.yield %v : f32
-  } -> tensor<2x128xf32>
-  return %2, %4, %7 : tensor<128xf32>, tensor<192xf32>, tensor<2x128xf32>
+  return %2, %4 : tensor<128xf32>, tensor<192xf32>
 }
 
 // -----
@@ -154,4 +138,108 @@ func.func @divides_a_block(%x: tensor<1x6x8x8xf32>) -> tensor<1x12x8x8xf32> {
     linalg.yield %v : f32
   } -> tensor<1x12x8x8xf32>
   return %3 : tensor<1x12x8x8xf32>
+}
+
+// -----
+
+// The inputs are boxes in the rows of the result. The second begins 512 bytes after the storage, which is a
+// multiple of the alignment; the third 528 bytes, of which the kernel adds four elements itself. With a
+// dynamic number of rows the places are the same.
+// CHECK-LABEL: func @rows
+// CHECK: gantry.concat %{{.*}}, %{{.*}}, %{{.*}} along 1
+// BLOCKS-LABEL: func @rows
+// PLACE-LABEL: func @rows
+// PLACE: gantry.dispatch(%arg0) {{.*}}#gantry.layout<[], within = [-1, 136]>
+// PLACE: math.exp
+// PLACE: gantry.dispatch(%arg1) {{.*}}#gantry.layout<[], within = [-1, 136]>
+// PLACE: math.absf
+// PLACE: gantry.dispatch(%arg1) {{.*}}#gantry.layout<[], within = [-1, 136], start = 4>
+// PLACE: math.floor
+// PLACE: gantry.concat
+#id2 = affine_map<(d0, d1) -> (d0, d1)>
+func.func @rows(%x: tensor<?x128xf32>, %y: tensor<?x4xf32>) -> tensor<?x136xf32> {
+  %zero = arith.constant 0 : index
+  %n = tensor.dim %x, %zero : tensor<?x128xf32>
+  %e = tensor.empty(%n) : tensor<?x128xf32>
+  %f = tensor.empty(%n) : tensor<?x4xf32>
+  %g = tensor.empty(%n) : tensor<?x136xf32>
+  %0 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x128xf32>) outs(%e : tensor<?x128xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<?x128xf32>
+  %1 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<?x4xf32>) outs(%f : tensor<?x4xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.absf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<?x4xf32>
+  %2 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<?x4xf32>) outs(%f : tensor<?x4xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.floor %p : f32
+    linalg.yield %v : f32
+  } -> tensor<?x4xf32>
+  %3 = tensor.concat dim(1) %0, %1, %2 : (tensor<?x128xf32>, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x136xf32>
+  %4 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%3 : tensor<?x136xf32>) outs(%g : tensor<?x136xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = arith.negf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<?x136xf32>
+  return %4 : tensor<?x136xf32>
+}
+
+// -----
+
+// A reshape of an input needs its elements in one range, and where vectors are needed, rows must begin at
+// multiples of four elements.
+// CHECK-LABEL: func @reshaped
+// CHECK: copy_reason = "a reshape of an input needs its elements in one range"
+// BLOCKS-LABEL: func @reshaped
+// CHECK-LABEL: func @odd_rows
+// CHECK: gantry.concat
+// BLOCKS-LABEL: func @odd_rows
+// BLOCKS: copy_reason = "the rows of an input would not begin at multiples of four elements"
+#id2 = affine_map<(d0, d1) -> (d0, d1)>
+func.func @reshaped(%x: tensor<2x64xf32>) -> (tensor<2x128xf32>, tensor<128xf32>) {
+  %e = tensor.empty() : tensor<2x64xf32>
+  %g = tensor.empty() : tensor<2x128xf32>
+  %0 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x64xf32>) outs(%e : tensor<2x64xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<2x64xf32>
+  %1 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x64xf32>) outs(%e : tensor<2x64xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.absf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<2x64xf32>
+  %2 = tensor.concat dim(1) %0, %1 : (tensor<2x64xf32>, tensor<2x64xf32>) -> tensor<2x128xf32>
+  %3 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<2x128xf32>) outs(%g : tensor<2x128xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = arith.negf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<2x128xf32>
+  %4 = tensor.collapse_shape %0 [[0, 1]] : tensor<2x64xf32> into tensor<128xf32>
+  return %3, %4 : tensor<2x128xf32>, tensor<128xf32>
+}
+
+func.func @odd_rows(%x: tensor<4x5xf32>) -> tensor<4x10xf32> {
+  %e = tensor.empty() : tensor<4x5xf32>
+  %g = tensor.empty() : tensor<4x10xf32>
+  %0 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x5xf32>) outs(%e : tensor<4x5xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<4x5xf32>
+  %1 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x5xf32>) outs(%e : tensor<4x5xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.absf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<4x5xf32>
+  %2 = tensor.concat dim(1) %0, %1 : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<4x10xf32>
+  %3 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<4x10xf32>) outs(%g : tensor<4x10xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = arith.negf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<4x10xf32>
+  return %3 : tensor<4x10xf32>
 }

@@ -3,7 +3,7 @@
 
 // A convolution, its activation and a pool. The padding is in the first and in the last strip only.
 // CHECK-LABEL: func @padded
-// CHECK-SAME: gantry.strips = #gantry.strips<chains = [<first = "Relu_3", last = "MaxPool_4", count = 4, saved_bytes = 49152, operations = 0>], model_operations =
+// CHECK-SAME: gantry.strips = #gantry.strips<chains = [<first = "Conv_2", last = "MaxPool_4", count = 4, saved_bytes = 49152, operations = 0>], model_operations =
 // CHECK: tensor.extract_slice %arg0[0, 0, 0, 0] [1, 8, 9, 32]
 // CHECK: tensor.pad {{.*}} low[0, 0, 1, 1] high[0, 0, 0, 1]
 // CHECK: linalg.generic

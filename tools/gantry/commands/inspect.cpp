@@ -21,7 +21,7 @@ using Align = Table::Align;
 struct InspectOptions {
   std::string model, profile, variant, plot, title, compare, why;
   std::vector<std::string> dims;
-  bool json = false, dispatches = false, useCache = true;
+  bool json = false, dispatches = false, copies = false, useCache = true;
 };
 
 void printPorts(const char *title, const std::vector<Port> &ports) {
@@ -132,6 +132,35 @@ void printDispatches(const Description &plan) {
          command.barrierBefore ? "yes" : "-"});
   }
   print(table.format(colourOnStdout(), terminalWidth()));
+}
+
+/// Prints the commands that only copy a tensor: what they write, and why they must.
+void printCopies(const Description &plan) {
+  Table table({{"#", Align::kRight},
+               {"tensor", Align::kLeft, true},
+               {"shape"},
+               {"size", Align::kRight},
+               {"why it is copied"}});
+  uint64_t bytes = 0;
+  size_t count = 0;
+  for (size_t c = 0; c < plan.commands.size(); ++c) {
+    const CommandInfo &command = plan.commands[c];
+    if (command.copyReason.empty() || command.written.empty() ||
+        command.written.front() >= plan.values.size())
+      continue;
+    const ValueInfo &value = plan.values[command.written.front()];
+    ++count;
+    bytes += value.sizeBytes.value_or(0);
+    table.addRow({std::to_string(c), value.name, dimsText(value),
+                  value.sizeBytes ? humanBytes(*value.sizeBytes) : "?", command.copyReason});
+  }
+  const std::string sum = plan.sized ? fmt::format(", {} in each run", humanBytes(bytes)) : "";
+  print(coloured(count == 0 ? "\nno tensor is copied\n"
+                            : fmt::format("\n{} of {} commands only copy a tensor{}\n", count,
+                                          plan.commands.size(), sum),
+                 Colour::kBold, colourOnStdout()));
+  if (count > 0)
+    print(table.format(colourOnStdout(), terminalWidth()));
 }
 
 std::string growthText(int64_t bytes) {
@@ -296,15 +325,18 @@ ExitCode runInspect(const InspectOptions &options) {
     print(json + (json.ends_with('\n') ? "" : "\n"));
     return ExitCode::kOk;
   }
-  size_t dispatches = static_cast<size_t>(
+  const auto copies = static_cast<size_t>(
       std::count_if(plan.commands.begin(), plan.commands.end(),
-                    [](const CommandInfo &command) { return command.kind != "copy"; }));
+                    [](const CommandInfo &command) { return !command.copyReason.empty(); }));
   uint64_t shared = 0;
   for (const CommandInfo &command : plan.commands)
     shared = std::max(shared, command.sharedBytes);
-  print(fmt::format("{}  {} kernels, {} dispatches, {} copies, at most {} of shared memory{}\n",
+  print(fmt::format("{}  {} kernels, {} commands{}, at most {} of shared memory{}\n",
                     coloured(printable(options.model), Colour::kBold, colourOnStdout()),
-                    plan.kernelCount, dispatches, plan.commands.size() - dispatches,
+                    plan.kernelCount, plan.commands.size(),
+                    copies == 0 ? ""
+                                : fmt::format(", of which {} only cop{} a tensor", copies,
+                                              copies == 1 ? "ies" : "y"),
                     humanBytes(shared),
                     plan.profile.empty() ? "" : ", profile " + printable(plan.profile)));
   if (plan.variants.size() > 1)
@@ -318,6 +350,8 @@ ExitCode runInspect(const InspectOptions &options) {
   printPeak(plan);
   if (options.dispatches)
     printDispatches(plan);
+  if (options.copies)
+    printCopies(plan);
   if (!options.plot.empty())
     print(fmt::format("\nwrote {}\n", printable(options.plot)));
   return ExitCode::kOk;
@@ -335,6 +369,8 @@ void addInspect(CLI::App &app, Action &action) {
                     "The size of a dynamic dimension: batch=2");
   command->add_flag("--dispatches", options->dispatches,
                     "List the commands with their workgroups and shared memory");
+  command->add_flag("--copies", options->copies,
+                    "List the commands that only copy a tensor, each with the reason");
   command
       ->add_option(
           "--why", options->why,
@@ -356,6 +392,7 @@ void addInspect(CLI::App &app, Action &action) {
   addCacheOption(*command, options->useCache);
   addJson(*command, options->json, "Print everything as JSON (docs/artifact-json.md)");
   command->footer(examples({"gantry inspect model.onnx", "gantry inspect model.gantry --dispatches",
+                            "gantry inspect model.gantry --copies",
                             "gantry inspect model.gantry --plot plan.svg",
                             "gantry inspect model.gantry --why conv1",
                             "gantry inspect gpt.gantry --dim batch=2 --dim time=16",

@@ -57,6 +57,8 @@ ValueInfo parseValue(const Json &json) {
   value.lastUse = index(json, "last_use");
   if (auto slot = number(json, "slot"))
     value.slot = static_cast<int64_t>(*slot);
+  if (auto base = number(json, "base"))
+    value.base = static_cast<int64_t>(*base);
   return value;
 }
 
@@ -72,6 +74,10 @@ CommandInfo parseCommand(const Json &json) {
   command.bytes = number(json, "bytes");
   command.sharedBytes = number(json, "shared_bytes").value_or(0);
   command.barrierBefore = json.value("barrier_before", false);
+  command.copyReason = text(json, "copy_reason");
+  for (const Json &binding : list(json, "bindings"))
+    if (binding.value("write", false))
+      command.written.push_back(index(binding, "value"));
   return command;
 }
 

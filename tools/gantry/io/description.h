@@ -25,6 +25,7 @@ struct ValueInfo {
   std::optional<uint64_t> offset;     // Transients: offset in the arena, in bytes.
   uint32_t firstUse = 0, lastUse = 0; // Command indices, inclusive.
   int64_t slot = -1;                  // Transients with equal slots share storage.
+  int64_t base = -1;                  // Index of the value that this value is a part of; -1: none.
 };
 
 struct CommandInfo {
@@ -35,6 +36,8 @@ struct CommandInfo {
   std::optional<uint64_t> flops, bytes;
   uint64_t sharedBytes = 0;
   bool barrierBefore = false;
+  std::string copyReason;      // Why the command copies a tensor; empty if it computes something.
+  std::vector<size_t> written; // Indices of the values that it writes.
 };
 
 /// One variant of a kernel.

@@ -1,4 +1,4 @@
-#include "codegen/passes/strip_search.h"
+#include "codegen/passes/strips/strip_search.h"
 
 #include "codegen/passes/fusion_groups.h"
 
@@ -125,11 +125,23 @@ private:
           (!goal_.mayRepeat && (tensor.isReturned || !llvm::all_of(tensor.readers, isMember))))
         continue;
       chain.insert(i);
+      if (!hasStrips(chain)) {
+        chain.erase(i); // The chain needs the whole tensor, which stays its operand.
+        continue;
+      }
       if (llvm::any_of(starts, isMember)) {
         --chainsLeft_;
         plan(chain);
       }
     }
+  }
+
+  /// Returns whether the chain can compute a row by itself.
+  bool hasStrips(const Indices &tensors) const {
+    const Chain chain = operatorsOf(tensors);
+    const int64_t extent = shapeOf(chain.last())[kRowDim];
+    return !ShapedType::isDynamic(extent) && extent > 0 &&
+           rowsOfStrip(chain, {kRowDim, extent / 2, extent / 2 + 1});
   }
 
   /// Returns the operators that compute the tensors of a chain from the other stored tensors.
@@ -161,9 +173,6 @@ private:
   void plan(const Indices &tensors) {
     StripPlan plan;
     plan.chain = operatorsOf(tensors);
-    for (uint32_t i : tensors)
-      if (Operation *op = trial_.tensors[i].op; op && !plan.first)
-        plan.first = op;
     Operation *last = plan.chain.last();
     const int64_t extent = shapeOf(last)[kRowDim];
     if (last != trial_.tensors[*tensors.rbegin()].op || ShapedType::isDynamic(extent))
@@ -307,11 +316,21 @@ private:
     return peak + wholeBytes(end);
   }
 
-  /// Returns whether a tensor of the storage other than the result is computed in strips. The
-  /// storage is then divided into its tensors, of which some may stay.
-  static bool isDivided(const TensorStorage &storage, const Indices &tensors) {
-    return llvm::any_of(storage.tensors,
-                        [&](uint32_t i) { return i != *tensors.rbegin() && tensors.count(i) > 0; });
+  /// Returns whether a tensor of the storage other than the result is computed in strips, and no
+  /// dispatch outside of the chain reads a concatenation of its tensors. The storage is then
+  /// divided into its tensors, of which some may stay.
+  bool isDivided(const TensorStorage &storage, const Indices &tensors) const {
+    const auto isInside = [&](uint32_t i) {
+      return i != *tensors.rbegin() && tensors.count(i) > 0;
+    };
+    if (llvm::none_of(storage.tensors, isInside))
+      return false;
+    llvm::DenseMap<uint32_t, unsigned> readCount; // Tensors of the storage, by their readers.
+    for (uint32_t i : storage.tensors)
+      for (uint32_t reader : trial_.tensors[i].readers)
+        if (tensors.count(reader) == 0 && ++readCount[reader] > 1)
+          return false;
+    return true;
   }
 
   /// Returns the goal's bytes along the order without the storages that the strips replace.

@@ -1,4 +1,4 @@
-#include "codegen/passes/strip_rows.h"
+#include "codegen/passes/strips/strip_rows.h"
 
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"

@@ -1,4 +1,4 @@
-// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cse,form-dispatches,place-in-place))' | FileCheck %s
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cse,form-dispatches,assign-storage))' | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

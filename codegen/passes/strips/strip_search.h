@@ -10,8 +10,8 @@
 // Thread safety: pure functions.
 #pragma once
 
-#include "codegen/passes/memory_trial.h"
-#include "codegen/passes/strip_rows.h"
+#include "codegen/passes/strips/memory_trial.h"
+#include "codegen/passes/strips/strip_rows.h"
 
 namespace gantry::codegen {
 
@@ -34,7 +34,6 @@ struct StripGoal {
 /// A chain, a number of strips, and what they are predicted to achieve.
 struct StripPlan {
   Chain chain;
-  mlir::Operation *first = nullptr; // The first member whose result was stored.
   Strips strips;
   uint64_t peakBytes = 0; // The predicted peak, or the goal's target if that is higher.
   double operations = 0;  // Additional arithmetic operations.

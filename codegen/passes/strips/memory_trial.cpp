@@ -1,4 +1,4 @@
-#include "codegen/passes/memory_trial.h"
+#include "codegen/passes/strips/memory_trial.h"
 
 #include "codegen/passes/dispatch_graph.h"
 #include "codegen/passes/fusion_groups.h"
@@ -65,6 +65,8 @@ void describe(MemoryTrial &trial, const DispatchGraph &graph, ArrayRef<Operation
     StoredTensor &tensor = trial.tensors[i];
     DispatchOp dispatch = graph.dispatches[i];
     tensor.op = storedOperator(dispatch, operators);
+    trial.maxBuffers =
+        std::max(trial.maxBuffers, static_cast<unsigned>(dispatch.getInputs().size()) + 1);
     tensor.isReturned = problem.values[i].kept;
     if (!placed[i]) {
       tensor.storage = trial.storages.size();

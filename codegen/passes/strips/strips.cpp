@@ -2,7 +2,7 @@
 // and strip_rows.h builds the strips; this file decides which of them are kept.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
-#include "codegen/passes/strip_search.h"
+#include "codegen/passes/strips/strip_search.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,14 +25,13 @@ constexpr size_t kMaxChains = 16;   // Chains of a function.
 constexpr size_t kPlansPerStep = 3; // Plans that are measured before the search gives up.
 
 // Without a budget, strips must pay off for any user.
-constexpr double kFreeShare = 0.02;          // Additional arithmetic, as a share of the model's.
-constexpr double kFreeGain = 0.05;           // Each chain lowers the peak by at least this share.
-constexpr int64_t kFreeRows = 8;             // Rows of a strip.
-constexpr int64_t kFreeElements = 16 * 1024; // Elements of a strip of any tensor.
+constexpr double kFreeShare = 0.02; // Limit on the cost, as a share of the model's arithmetic.
+constexpr double kFreeGain = 0.05;  // Each chain lowers the peak by at least this share.
 
 // Within a budget, strips are tried before tensors are computed again or moved to the host. If the
 // operators with the largest operands do not fit, there is no other way, so strips may cost more.
 constexpr double kBudgetShare = 0.25, kNeededShare = 4;
+constexpr double kBudgetDispatches = 24, kNeededDispatches = 128; // Additional dispatches.
 constexpr double kBudgetGain = 0.03;
 
 /// Returns the operator's name in the model, or else the name of its result; may be empty.
@@ -119,10 +118,11 @@ struct StripsPass : impl::StripsBase<StripsPass> {
     StripGoal goal;
     goal.mayRepeat = true;
     goal.targetBytes = target;
-    goal.maxCost = kBudgetShare * modelOperations_;
+    goal.dispatchCost = dispatchCost;
+    goal.maxCost = kBudgetShare * modelOperations_ + kBudgetDispatches * dispatchCost;
     std::optional<State> cheap = improve(from, goal, kBudgetGain);
     goal.needed = true;
-    goal.maxCost = kNeededShare * modelOperations_;
+    goal.maxCost = kNeededShare * modelOperations_ + kNeededDispatches * dispatchCost;
     std::optional<State> smallest = improve(cheap ? *cheap : from, goal, kBudgetGain);
     return smallest ? std::move(smallest) : std::move(cheap);
   }
@@ -164,7 +164,9 @@ struct StripsPass : impl::StripsBase<StripsPass> {
       plans.resize(kPlansPerStep);
     for (const StripPlan &plan : plans) {
       std::optional<State> next = apply(plan, from);
-      if (next && next->memory.peak(goal.needed) <= from.memory.peak(goal.needed) &&
+      if (next &&
+          next->memory.maxBuffers <= std::max<unsigned>(maxBuffers, from.memory.maxBuffers) &&
+          next->memory.peak(goal.needed) <= from.memory.peak(goal.needed) &&
           next->memory.countAbove(goal.needed, goal.maxPeak) <
               from.memory.countAbove(goal.needed, goal.maxPeak))
         return next;
@@ -186,10 +188,13 @@ struct StripsPass : impl::StripsBase<StripsPass> {
     computeInStrips(chain, plan.strips);
     if (!measure(next))
       return std::nullopt;
+    // Pads and slices before the first operator are its operands.
+    const auto computes = llvm::find_if(plan.chain.members, llvm::IsaPred<linalg::GenericOp>);
+    Operation *first = computes == plan.chain.members.end() ? plan.chain.last() : *computes;
     next.cost = from.cost + plan.cost;
     next.chains = from.chains;
     next.chains.push_back(StripChainAttr::get(
-        &getContext(), StringAttr::get(&getContext(), nameOf(plan.first)),
+        &getContext(), StringAttr::get(&getContext(), nameOf(first)),
         StringAttr::get(&getContext(), nameOf(plan.chain.last())), plan.strips.count(),
         static_cast<int64_t>(from.memory.peakBytes) - static_cast<int64_t>(next.memory.peakBytes),
         static_cast<int64_t>(plan.operations)));

@@ -1,0 +1,107 @@
+#include "codegen/emit/boxes.h"
+
+#include "engine/plan/plan.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+using artifact::Storage;
+
+namespace {
+
+constexpr uint32_t kNone = ~0u; // ValueT::slot_offset, ValueT::base, CommandT::in_place.
+
+/// A dimension in memory: a part of a logical dimension (codegen/tiling/layout.h).
+struct Part {
+  int64_t dim, block, outer; // outer: the next larger block of the dimension; 0: there is none.
+};
+
+llvm::SmallVector<Part> partsOfLayout(llvm::ArrayRef<int64_t> layout, int64_t rank) {
+  llvm::SmallVector<Part> parts;
+  for (int64_t d = 0; layout.empty() && d < rank; ++d)
+    parts.push_back({d, 1, 0});
+  for (size_t i = 0; i < layout.size(); i += 2) {
+    int64_t outer = 0;
+    for (size_t j = 0; j < layout.size(); j += 2)
+      if (layout[j] == layout[i] && layout[j + 1] > layout[i + 1] &&
+          (outer == 0 || layout[j + 1] < outer))
+        outer = layout[j + 1];
+    parts.push_back({layout[i], layout[i + 1], outer});
+  }
+  return parts;
+}
+
+} // namespace
+
+std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, LayoutAttr layout,
+                               llvm::ArrayRef<uint32_t> dims) {
+  std::vector<uint32_t> box;
+  if (layout.getWithin().empty() && layout.getStart() == 0)
+    return box;
+  if (layout.getWithin().empty()) { // One range that begins inside of an aligned buffer.
+    const uint32_t start = exprs.constant(startOf(place, layout.getParts()));
+    uint32_t size = exprs.constant(1);
+    for (uint32_t dim : dims)
+      size = exprs.mul(size, dim);
+    return {exprs.add(start, size), start, size};
+  }
+  for (const Part &part : partsOfLayout(layout.getParts(), static_cast<int64_t>(dims.size()))) {
+    const auto inBlocks = [&](uint32_t extent) {
+      return part.outer
+                 ? exprs.constant(part.outer / part.block)
+                 : exprs.binary(artifact::ExprOp::floor_div, extent, exprs.constant(part.block));
+    };
+    const int64_t within = layout.getWithin()[part.dim];
+    const int64_t offset = place.offsets[part.dim] / part.block;
+    box.push_back(inBlocks(within == -1 ? dims[part.dim] : exprs.constant(within)));
+    box.push_back(exprs.constant(part.outer ? offset % (part.outer / part.block) : offset));
+    box.push_back(inBlocks(dims[part.dim]));
+  }
+  return box;
+}
+
+plan::Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs) {
+  const auto number = [&](uint32_t expr) {
+    return static_cast<uint64_t>(*exprs.constantValue(expr));
+  };
+  if (value.box.empty())
+    return plan::boxOfRange(value.slot_offset == kNone ? 0 : number(value.slot_offset),
+                            number(value.size));
+  plan::Box box{artifact::elementSize(value.type), {}};
+  for (size_t i = 0; i < value.box.size(); i += 3)
+    box.dims.push_back({number(value.box[i]), number(value.box[i + 1]), number(value.box[i + 2])});
+  return box;
+}
+
+Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs) {
+  std::vector<plan::StoredValue> values;
+  std::vector<uint32_t> stored(program.values.size(), kNone); // Index in `values`.
+  for (size_t v = 0; v < program.values.size(); ++v)
+    if (program.values[v]->storage == Storage::transient) {
+      stored[v] = static_cast<uint32_t>(values.size());
+      values.emplace_back();
+    }
+  for (size_t v = 0; v < program.values.size(); ++v) {
+    if (stored[v] == kNone)
+      continue;
+    const artifact::ValueT &value = *program.values[v];
+    plan::StoredValue &entry = values[stored[v]];
+    entry.offset = value.byte_offset;
+    entry.storage = value.base == kNone ? stored[v] : stored[value.base];
+    entry.isFilledBefore = v < program.inputs.size(); // A donated input.
+    entry.box = boxOf(value, exprs);
+  }
+  std::vector<plan::StorageCommand> commands;
+  for (const auto &command : program.commands) {
+    plan::StorageCommand entry;
+    for (size_t b = 0; b < command->bindings.size(); ++b)
+      if (const uint32_t value = stored[command->bindings[b]]; value != kNone)
+        (command->writes[b] ? entry.writes : entry.reads).push_back(value);
+    if (command->in_place != kNone && stored[command->bindings[command->in_place]] != kNone)
+      entry.inPlace = stored[command->bindings[command->in_place]];
+    commands.push_back(std::move(entry));
+  }
+  return plan::checkStorage(values, commands);
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,26 @@
+// The bytes of values that lie inside of others, as boxes (engine/plan/box.h) over the program's
+// expressions; and the check of a static program's storage.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include "codegen/emit/shape_exprs.h"
+#include "codegen/passes/placement.h"
+#include "engine/plan/box.h"
+
+namespace gantry::codegen {
+
+/// Returns Value.box of a tensor: (extent, start, size) for each dimension in memory. dims: the
+/// expressions of the tensor's extents. Empty if the tensor is the range of its own size that
+/// begins where its kernel's buffer begins.
+std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, LayoutAttr layout,
+                               llvm::ArrayRef<uint32_t> dims);
+
+/// Returns the bytes of a value of a static program in its slot; for values outside of the arena,
+/// in their own memory.
+plan::Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs);
+
+/// Checks a static program with plan::checkStorage(). The message names values and commands.
+Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs);
+
+} // namespace gantry::codegen

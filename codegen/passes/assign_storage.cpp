@@ -1,0 +1,70 @@
+// assign-storage: see Passes.td.
+#include "codegen/passes/in_place.h"
+#include "codegen/passes/passes.h"
+#include "codegen/passes/placement.h"
+#include "codegen/passes/tensor_dims.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_ASSIGNSTORAGE
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+struct AssignStoragePass : impl::AssignStorageBase<AssignStoragePass> {
+  using AssignStorageBase::AssignStorageBase;
+
+  void runOnOperation() override {
+    for (DispatchOp dispatch : getOperation().getOps<DispatchOp>()) {
+      takeOperand(dispatch);
+      describeBoxes(dispatch);
+    }
+  }
+
+  /// Lets the result take the storage of the first operand that allows it.
+  static void takeOperand(DispatchOp dispatch) {
+    for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
+      if (mayTakeStorage(dispatch, i) && !isUsedAfter(viewedTensor(operand), dispatch)) {
+        dispatch.setInPlace(i);
+        return;
+      }
+  }
+
+  /// Describes, in the layouts of the dispatch, the tensors that are boxes in a larger storage.
+  void describeBoxes(DispatchOp dispatch) {
+    llvm::SmallVector<Attribute> layouts;
+    if (dispatch.getLayouts())
+      layouts.assign(dispatch.getLayouts()->begin(), dispatch.getLayouts()->end());
+    else
+      layouts.assign(dispatch.getInputs().size() + 1, LayoutAttr::get(&getContext(), {}));
+    bool any = false;
+    llvm::SmallVector<Value> tensors(dispatch.getInputs());
+    tensors.push_back(dispatch.getResult());
+    for (auto [tensor, layout] : llvm::zip(tensors, layouts)) {
+      const Placement place = placementOf(tensor);
+      if (place.storage == place.box)
+        continue;
+      const auto own = cast<LayoutAttr>(layout);
+      const LayoutAttr boxed = LayoutAttr::get(&getContext(), own.getParts(), withinOf(place),
+                                               remainderOf(place, own.getParts()));
+      any |= boxed != own;
+      layout = boxed;
+    }
+    if (any)
+      dispatch.setLayoutsAttr(ArrayAttr::get(&getContext(), layouts));
+  }
+
+  /// Returns the elements from the start of the bound buffer, which is aligned, to the box.
+  int64_t remainderOf(const Placement &place, llvm::ArrayRef<int64_t> parts) const {
+    const int64_t elementBytes = std::max<int64_t>(
+        1, cast<RankedTensorType>(place.box.getType()).getElementTypeBitWidth() / 8);
+    return startOf(place, parts) * elementBytes % static_cast<int64_t>(alignment) / elementBytes;
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

@@ -1,0 +1,129 @@
+// fold-reshapes: see Passes.td.
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/fusion_groups.h"
+#include "codegen/passes/passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_FOLDRESHAPES
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+/// Returns whether at most one dimension of each group has an extent other than 1.
+bool onlyDropsUnits(tensor::CollapseShapeOp collapse) {
+  const llvm::ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  return llvm::all_of(collapse.getReassociationIndices(), [&](const ReassociationIndices &group) {
+    return llvm::count_if(group, [&](int64_t dim) { return shape[dim] != 1; }) <= 1;
+  });
+}
+
+/// Returns the index in the source of a collapse, given the index in its result.
+llvm::SmallVector<AffineExpr> sourceIndex(tensor::CollapseShapeOp collapse,
+                                          llvm::ArrayRef<AffineExpr> index) {
+  const llvm::ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  llvm::SmallVector<AffineExpr> source(shape.size());
+  for (auto [group, expr] : llvm::zip(collapse.getReassociationIndices(), index)) {
+    AffineExpr rest = expr;
+    for (size_t i = group.size(); i-- > 0;) {
+      source[group[i]] = i == 0 ? rest : rest % shape[group[i]];
+      rest = rest.floorDiv(shape[group[i]]);
+    }
+  }
+  return source;
+}
+
+/// Returns the index in the source of an expand, given the index in its result.
+llvm::SmallVector<AffineExpr> sourceIndex(tensor::ExpandShapeOp expand,
+                                          llvm::ArrayRef<AffineExpr> index) {
+  llvm::SmallVector<AffineExpr> source;
+  for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+    AffineExpr linear = getAffineConstantExpr(0, expand.getContext());
+    for (int64_t dim : group)
+      linear = linear * expand.getResultType().getDimSize(dim) + index[dim];
+    source.push_back(linear);
+  }
+  return source;
+}
+
+struct FoldReshapesPass : impl::FoldReshapesBase<FoldReshapesPass> {
+  using FoldReshapesBase::FoldReshapesBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    for (auto collapse :
+         llvm::make_early_inc_range(function.getBody().front().getOps<tensor::CollapseShapeOp>()))
+      if (!foldSlice(collapse))
+        foldShuffle(collapse);
+  }
+
+  /// A slice whose dimensions of extent 1 are dropped: the slice drops them itself.
+  static bool foldSlice(tensor::CollapseShapeOp collapse) {
+    auto slice = collapse.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
+    if (!slice || !onlyDropsUnits(collapse))
+      return false;
+    OpBuilder builder(collapse);
+    auto reduced = builder.create<tensor::ExtractSliceOp>(
+        collapse.getLoc(), collapse.getResultType(), slice.getSource(), slice.getMixedOffsets(),
+        slice.getMixedSizes(), slice.getMixedStrides());
+    replace(collapse, reduced, slice);
+    return true;
+  }
+
+  /// A permutation between two reshapes of fixed shapes: one operator that moves the elements.
+  static bool foldShuffle(tensor::CollapseShapeOp collapse) {
+    auto moved = collapse.getSrc().getDefiningOp<linalg::GenericOp>();
+    if (!moved || !isMovement(moved) || moved.getNumDpsInputs() != 1 || !moved->hasOneUse() ||
+        !moved.getIndexingMapsArray().back().isIdentity())
+      return false;
+    auto expand = moved.getDpsInputOperand(0)->get().getDefiningOp<tensor::ExpandShapeOp>();
+    if (!expand || !collapse.getSrcType().hasStaticShape() ||
+        !expand.getResultType().hasStaticShape())
+      return false;
+    MLIRContext *context = collapse.getContext();
+    OpBuilder builder(collapse);
+    const auto rank = static_cast<unsigned>(collapse.getResultType().getRank());
+    llvm::SmallVector<AffineExpr> index;
+    for (unsigned d = 0; d < rank; ++d)
+      index.push_back(getAffineDimExpr(d, context));
+    const AffineMap toMoved = AffineMap::get(rank, 0, sourceIndex(collapse, index), context);
+    const AffineMap toExpanded = moved.getIndexingMapsArray().front().compose(toMoved);
+    const AffineMap toSource =
+        AffineMap::get(rank, 0, sourceIndex(expand, toExpanded.getResults()), context);
+    const Location loc =
+        FusedLoc::get(context, {expand.getLoc(), moved.getLoc(), collapse.getLoc()});
+    Value empty = builder.create<tensor::EmptyOp>(loc, collapse.getResultType().getShape(),
+                                                  collapse.getResultType().getElementType());
+    auto shuffle = builder.create<linalg::GenericOp>(
+        loc, TypeRange(collapse.getResultType()), expand.getSrc(), empty,
+        llvm::ArrayRef{toSource, builder.getMultiDimIdentityMap(rank)},
+        llvm::SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+        [](OpBuilder &inside, Location at, ValueRange values) {
+          inside.create<linalg::YieldOp>(at, values.front());
+        });
+    replace(collapse, shuffle, moved);
+    if (expand->use_empty())
+      expand->erase();
+    return true;
+  }
+
+  /// Replaces the reshape, and erases `before`, which it read, if nothing else does.
+  static void replace(tensor::CollapseShapeOp collapse, Operation *by, Operation *before) {
+    copyTensorName(collapse, by);
+    collapse.getResult().replaceAllUsesWith(by->getResult(0));
+    collapse.erase();
+    if (before->use_empty())
+      before->erase();
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

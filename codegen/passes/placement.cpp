@@ -1,0 +1,108 @@
+#include "codegen/passes/placement.h"
+
+#include "codegen/passes/tensor_dims.h"
+#include "codegen/tiling/layout.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+llvm::ArrayRef<int64_t> shapeOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getShape();
+}
+
+/// Returns the product of the static extents. All tensors of a storage have the same dynamic ones.
+int64_t staticElements(Value tensor) {
+  int64_t count = 1;
+  for (int64_t extent : shapeOf(tensor))
+    count *= ShapedType::isDynamic(extent) ? 1 : extent;
+  return count;
+}
+
+/// Returns the largest gantry.concat with the input `tensor`; null if there is none.
+ConcatOp largestConcatOf(Value tensor) {
+  ConcatOp largest;
+  for (Operation *user : tensor.getUsers())
+    if (auto concat = dyn_cast<ConcatOp>(user);
+        concat &&
+        (!largest || staticElements(concat.getResult()) > staticElements(largest.getResult())))
+      largest = concat;
+  return largest;
+}
+
+} // namespace
+
+Placement placementOf(Value tensor) {
+  Placement place;
+  place.box = place.storage = viewedTensor(tensor);
+  place.offsets.assign(shapeOf(place.storage).size(), 0);
+  const auto enter = [&](ConcatOp concat, Value input) {
+    for (Value before : concat.getInputs()) {
+      if (before == input)
+        break;
+      place.offsets[concat.getDim()] += shapeOf(before)[concat.getDim()];
+    }
+    place.storage = concat.getResult();
+  };
+  while (true) {
+    if (ConcatOp outer = largestConcatOf(place.storage)) {
+      enter(outer, place.storage);
+      continue;
+    }
+    // The inputs of a smaller concatenation may lie in a larger one.
+    auto concat = place.storage.getDefiningOp<ConcatOp>();
+    ConcatOp larger = concat ? largestConcatOf(concat.getInputs().front()) : ConcatOp();
+    if (!larger || staticElements(larger.getResult()) <= staticElements(place.storage))
+      return place;
+    enter(larger, concat.getInputs().front());
+  }
+}
+
+Value storageOf(Value tensor) { return placementOf(tensor).storage; }
+
+bool isInSharedStorage(Value tensor) {
+  return storageOf(tensor).getDefiningOp<ConcatOp>() != nullptr;
+}
+
+bool isOneRange(const Placement &place) {
+  const llvm::ArrayRef<int64_t> box = shapeOf(place.box), storage = shapeOf(place.storage);
+  size_t outermost = 0; // The first dimension in which the box has several elements.
+  while (outermost < box.size() && box[outermost] == 1)
+    ++outermost;
+  return outermost == box.size() ||
+         box.drop_front(outermost + 1) == storage.drop_front(outermost + 1);
+}
+
+llvm::SmallVector<int64_t> withinOf(const Placement &place) {
+  llvm::SmallVector<int64_t> within;
+  if (!isOneRange(place))
+    for (int64_t extent : shapeOf(place.storage))
+      within.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
+  return within;
+}
+
+llvm::SmallVector<Value> partsOf(Value tensor) {
+  tensor = viewedTensor(tensor);
+  auto concat = tensor.getDefiningOp<ConcatOp>();
+  if (!concat)
+    return {tensor};
+  llvm::SmallVector<Value> parts;
+  for (Value input : concat.getInputs())
+    llvm::append_range(parts, partsOf(input));
+  return parts;
+}
+
+int64_t startOf(const Placement &place, llvm::ArrayRef<int64_t> parts) {
+  IndexSpace space;
+  llvm::SmallVector<IndexExpr> shape, index;
+  // An extent that an offset of 0 multiplies does not matter, nor do those of outer dimensions.
+  for (int64_t extent : shapeOf(place.storage))
+    shape.emplace_back(ShapedType::isDynamic(extent) ? 1 : extent);
+  for (int64_t offset : place.offsets)
+    index.emplace_back(offset);
+  return linearAddress(space, parts, shape, index).constant;
+}
+
+} // namespace gantry::codegen

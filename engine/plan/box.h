@@ -1,0 +1,50 @@
+// A box: the bytes of a tensor that lies inside of a larger one, such as the slice of a
+// concatenation.
+//
+// The larger tensor is the storage, and the box is a range of its indices along each dimension. The
+// bytes of a box are one or more *runs*, ranges without a gap. The dimensions are those of the
+// memory, from the outermost to the innermost, with the last one contiguous: a tensor whose
+// channels lie in blocks of four has the dimensions (image, block, row, column, channel in block).
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace gantry::plan {
+
+/// A range of indices along one dimension: `size` indices from `start` on, out of `extent`.
+struct BoxDim {
+  uint64_t extent = 1;
+  uint64_t start = 0;
+  uint64_t size = 1;
+};
+
+struct Box {
+  uint64_t elementBytes = 1;
+  std::vector<BoxDim> dims; // Empty: one element.
+};
+
+/// A range of bytes in the storage.
+struct Run {
+  uint64_t offset = 0;
+  uint64_t sizeBytes = 0;
+};
+
+/// Returns the box that is the range of `sizeBytes` bytes from `offset` on.
+Box boxOfRange(uint64_t offset, uint64_t sizeBytes);
+
+/// Returns the smallest range that contains the box. An empty box has a range of 0 bytes.
+Run rangeOf(const Box &box);
+
+/// Calls `body` with each run of the box, in ascending order. Adjacent runs are joined. Stops when
+/// `body` returns false.
+void forEachRun(const Box &box, const std::function<bool(const Run &)> &body);
+
+/// Returns whether all ranges of the box lie within their extents, and the bytes of the storage fit
+/// 63 bits.
+bool isValid(const Box &box);
+
+} // namespace gantry::plan

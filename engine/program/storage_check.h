@@ -1,0 +1,18 @@
+// Checks that no value of a program is overwritten before its last reader.
+//
+// The check executes the commands on a map of the arena (plan::checkStorage()). It knows neither
+// lifetimes nor slots and shares no code with the compiler that assigned the storage. The compiler
+// makes the same check of static programs; this one also serves programs of dynamic sizes.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include "engine/program/shape_plan.h"
+
+namespace gantry::program {
+
+/// Returns kInternal, with the names of the values and of the command, if a command reads bytes
+/// that another value has overwritten, or writes bytes that it may not write.
+Status checkStorage(const artifact::Program &program, const ShapePlan &plan);
+
+} // namespace gantry::program

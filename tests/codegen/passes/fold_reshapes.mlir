@@ -1,0 +1,76 @@
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(fold-reshapes,place-concats{blocks},form-dispatches))' | FileCheck %s
+
+// Two heads are split from one tensor: the slices drop the dimension of extent 1 themselves, and their readers
+// read the tensor where it is.
+// CHECK-LABEL: func @heads
+// CHECK-NOT: tensor.collapse_shape
+// CHECK: gantry.dispatch(%arg0)
+// CHECK: tensor.extract_slice {{.*}}[0, 0, 0] [1, 4, %{{.*}}] [1, 1, 1] : tensor<2x4x?xf32> to tensor<4x?xf32>
+// CHECK: tensor.extract_slice {{.*}}[1, 0, 0] [1, 4, %{{.*}}] [1, 1, 1] : tensor<2x4x?xf32> to tensor<4x?xf32>
+// CHECK-NOT: gantry.dispatch
+// CHECK: return
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @heads(%x: tensor<2x4x?xf32>) -> tensor<4x?xf32> {
+  %two = arith.constant 2 : index
+  %n = tensor.dim %x, %two : tensor<2x4x?xf32>
+  %0 = tensor.extract_slice %x[0, 0, 0] [1, 4, %n] [1, 1, 1] : tensor<2x4x?xf32> to tensor<1x4x?xf32>
+  %1 = tensor.extract_slice %x[1, 0, 0] [1, 4, %n] [1, 1, 1] : tensor<2x4x?xf32> to tensor<1x4x?xf32>
+  %2 = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<1x4x?xf32> into tensor<4x?xf32>
+  %3 = tensor.collapse_shape %1 [[0, 1], [2]] : tensor<1x4x?xf32> into tensor<4x?xf32>
+  %e = tensor.empty(%n) : tensor<4x?xf32>
+  %4 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%2, %3 : tensor<4x?xf32>, tensor<4x?xf32>) outs(%e : tensor<4x?xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %v = arith.addf %p, %q : f32
+    linalg.yield %v : f32
+  } -> tensor<4x?xf32>
+  return %4 : tensor<4x?xf32>
+}
+
+// -----
+
+// A collapse that joins two dimensions of several elements stays.
+// CHECK-LABEL: func @joined
+// CHECK: tensor.collapse_shape
+func.func @joined(%x: tensor<2x4x8xf32>) -> tensor<8x8xf32> {
+  %0 = tensor.extract_slice %x[0, 0, 0] [2, 4, 8] [1, 1, 1] : tensor<2x4x8xf32> to tensor<2x4x8xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<2x4x8xf32> into tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// -----
+
+// A shuffle of channels is one dispatch, which reads the inputs of the concatenation before it.
+// CHECK: affine_map<(d0, d1, d2) -> (d0, (d1 mod 2) * 4 + d1 floordiv 2, d2)>
+// CHECK-LABEL: func @shuffle
+// CHECK: %[[E:.*]] = gantry.dispatch(%arg0)
+// CHECK: math.exp
+// CHECK: %[[S:.*]] = gantry.dispatch(%{{.*}}, %{{.*}}) {{.*}}copy_reason = "no strides describe the order of the elements"
+// CHECK: tensor.concat dim(1)
+// CHECK: gantry.dispatch(%[[S]])
+// CHECK: arith.negf
+#id3 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#swap = affine_map<(d0, d1, d2, d3) -> (d0, d2, d1, d3)>
+#id4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @shuffle(%x: tensor<1x4x16xf32>) -> tensor<1x8x16xf32> {
+  %e = tensor.empty() : tensor<1x4x16xf32>
+  %f = tensor.empty() : tensor<1x4x2x16xf32>
+  %g = tensor.empty() : tensor<1x8x16xf32>
+  %0 = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<1x4x16xf32>) outs(%e : tensor<1x4x16xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<1x4x16xf32>
+  %1 = tensor.concat dim(1) %0, %x : (tensor<1x4x16xf32>, tensor<1x4x16xf32>) -> tensor<1x8x16xf32>
+  %2 = tensor.expand_shape %1 [[0], [1, 2], [3]] output_shape [1, 2, 4, 16] : tensor<1x8x16xf32> into tensor<1x2x4x16xf32>
+  %3 = linalg.generic {indexing_maps = [#swap, #id4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2 : tensor<1x2x4x16xf32>) outs(%f : tensor<1x4x2x16xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
+  } -> tensor<1x4x2x16xf32>
+  %4 = tensor.collapse_shape %3 [[0], [1, 2], [3]] : tensor<1x4x2x16xf32> into tensor<1x8x16xf32>
+  %5 = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%4 : tensor<1x8x16xf32>) outs(%g : tensor<1x8x16xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = arith.negf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<1x8x16xf32>
+  return %5 : tensor<1x8x16xf32>
+}

@@ -1,0 +1,22 @@
+// Generates random models that move and share tensors: concatenations, splits, slices, pads,
+// reshapes, transposes, elementwise operators and small convolutions, with the expected outputs.
+//
+// All numbers are small integers, so that every sum is exact and the outputs must be equal to the
+// expected ones in any order of evaluation. A case depends only on its seed.
+#pragma once
+
+#include "tests/e2e/random_kernels/tensor.h"
+
+namespace gantry::test {
+
+struct GraphCase {
+  std::string what;  // The operators in order: "[1, 8, 5, 5] Slice Concat(1) Relu …".
+  std::string model; // The bytes of an .onnx file.
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;      // The expected ones.
+  std::vector<std::string> donated; // Names of the inputs to donate.
+};
+
+GraphCase randomGraph(uint64_t seed);
+
+} // namespace gantry::test

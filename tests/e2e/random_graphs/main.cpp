@@ -1,0 +1,319 @@
+// random_graphs: compiles and runs random models that share storage, and checks their storage.
+//
+//   random_graphs [--seed N] [--count 100] [--only INDEX] [--profile NAME]... [--overlaps N]
+//
+// Each graph is compiled for each profile (default: vulkan:generic, vulkan:lavapipe and
+// vulkan:dot-products) and run with each binding under the memory check; the outputs must equal the
+// expected ones. The checker must accept the storage of every program. Then illegal overlaps are
+// injected, one at a time, two for each program until there are N (default: no limit): a value is
+// moved onto bytes of another one that is read later. The checker must refuse each.
+//
+// For each failure, the program prints the command that repeats the case. Exit codes: 0: all cases
+// passed; 1: a case failed, or the validation layers reported a message; 2: an option is wrong; 77:
+// there is no device.
+#include "backends/vulkan/vulkan.h"
+#include "engine/program/session.h"
+#include "engine/program/storage_check.h"
+#include "tests/e2e/random_graphs/graph_maker.h"
+#include "tests/support/scratch.h"
+
+#include <gantry/compiler.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <random>
+
+namespace gantry::test {
+namespace {
+
+constexpr int kSkipped = 77;
+constexpr uint32_t kNone = UINT32_MAX;
+
+struct Options {
+  uint64_t seed = 1;
+  int64_t count = 100, only = -1, overlaps = INT64_MAX;
+  std::vector<std::string> profiles;
+};
+
+/// Compiles the graph. Returns a description of the problem, or "" on success.
+std::string compile(const GraphCase &test, const std::string &folder, const std::string &profile) {
+  const std::string model = folder + "model.onnx";
+  std::ofstream(model, std::ios::binary) << test.model;
+  std::string message;
+  gantry_compile_options_t options{};
+  options.struct_size = sizeof options;
+  options.profile = profile.c_str();
+  std::vector<const char *> donated;
+  for (const std::string &name : test.donated)
+    donated.push_back(name.c_str());
+  options.donated_inputs = donated.data();
+  options.donated_count = donated.size();
+  options.user = &message;
+  options.diagnostic = [](void *user, int severity, const char *text) {
+    if (severity == 0)
+      static_cast<std::string *>(user)->append(text);
+  };
+  const auto result = gantry_compile(model.c_str(), (folder + "model.gantry").c_str(), &options);
+  return result == GANTRY_COMPILE_OK ? "" : "does not compile: " + message;
+}
+
+/// Runs the program with a binding and compares its outputs.
+Status runAndCompare(const GraphCase &test, const std::shared_ptr<const program::Program> &program,
+                     const std::shared_ptr<heap::Heap> &heap, program::BindingChoice binding) {
+  program::SessionOptions options;
+  options.binding = binding;
+  options.checkMemory = true;
+  GANTRY_ASSIGN_OR_RETURN(auto session, program::Session::create(program, heap, options));
+  std::vector<std::string> in, out;
+  std::vector<program::TensorArgument> inputs, outputs;
+  for (const Tensor &tensor : test.inputs)
+    in.push_back(tensor.bytes());
+  for (const Tensor &tensor : test.outputs)
+    out.emplace_back(tensor.bytes().size(), '\x7f');
+  for (size_t i = 0; i < in.size(); ++i) {
+    program::TensorArgument argument;
+    argument.shape = {artifact::ElementType::f32, test.inputs[i].dims};
+    argument.data = in[i].data();
+    argument.sizeBytes = in[i].size();
+    inputs.push_back(argument);
+  }
+  for (std::string &bytes : out) {
+    program::TensorArgument argument;
+    argument.data = bytes.data();
+    argument.sizeBytes = bytes.size();
+    outputs.push_back(argument);
+  }
+  std::vector<program::OutputShape> shapes;
+  GANTRY_ASSIGN_OR_RETURN(auto run, session->submit(inputs, outputs, shapes));
+  GANTRY_RETURN_IF_ERROR(run->wait(UINT64_MAX).status());
+  for (size_t i = 0; i < out.size(); ++i) {
+    const Tensor found = Tensor::fromBytes(Type::kF32, test.outputs[i].dims, out[i].data());
+    for (size_t e = 0; e < found.values.size(); ++e)
+      if (found.values[e] != test.outputs[i].values[e])
+        return statusf(StatusCode::kInternal, "output %zu, element %zu is %g, expected %g", i, e,
+                       found.values[e], test.outputs[i].values[e]);
+  }
+  return {};
+}
+
+/// Moves values of a program onto others.
+class OverlapMaker {
+public:
+  OverlapMaker(const artifact::Program &program, const program::ShapePlan &plan, uint64_t seed)
+      : program_(program), plan_(plan), random_(seed), writer_(program.values()->size(), kNone) {
+    for (uint32_t c = 0; c < program.commands()->size(); ++c)
+      for (uint32_t b = 0; b < program.commands()->Get(c)->bindings()->size(); ++b)
+        if (program.commands()->Get(c)->writes()->Get(b))
+          writer_[program.commands()->Get(c)->bindings()->Get(b)] = c;
+    for (uint32_t v = 0; v < writer_.size(); ++v)
+      if (plan.offsets[v] != program::kNoOffset && plan.sizeBytes[v] > 0 && writer_[v] != kNone)
+        candidates_.push_back(v);
+    findPairs();
+  }
+
+  bool canMake() const { return !pairs_.empty(); }
+
+  /// Returns a plan in which one value lies over bytes of another that is read later.
+  program::ShapePlan make(std::string &what) {
+    const auto [victim, moved] = pairs_[random_() % pairs_.size()];
+    program::ShapePlan plan = plan_;
+    // The first byte of the victim is one of its bytes, also if it has gaps.
+    const uint64_t first = firstByte(victim);
+    plan.offsets[moved] = first - std::min(first, random_() % plan.sizeBytes[moved]);
+    what = nameOf(moved) + " at " + std::to_string(plan.offsets[moved]) + ", over " +
+           nameOf(victim) + " at " + std::to_string(first);
+    return plan;
+  }
+
+private:
+  uint64_t firstByte(uint32_t value) const {
+    const artifact::Value &entry = *program_.values()->Get(value);
+    if (!entry.box() || entry.box()->size() == 0)
+      return plan_.offsets[value];
+    plan::Box box{artifact::elementSize(entry.type()), {}};
+    for (uint32_t i = 0; i < entry.box()->size(); i += 3)
+      box.dims.push_back({static_cast<uint64_t>(plan_.exprs[entry.box()->Get(i)]),
+                          static_cast<uint64_t>(plan_.exprs[entry.box()->Get(i + 1)]),
+                          static_cast<uint64_t>(plan_.exprs[entry.box()->Get(i + 2)])});
+    return plan_.offsets[entry.base()] + plan::rangeOf(box).offset;
+  }
+
+  std::string nameOf(uint32_t value) const { return program_.values()->Get(value)->name()->str(); }
+
+  bool isWhole(uint32_t value) const {
+    if (program_.values()->Get(value)->base() != kNone)
+      return false;
+    for (const artifact::Value *other : *program_.values())
+      if (other->base() == value)
+        return false;
+    return true;
+  }
+
+  /// Finds all pairs of a value and another one that is written after it and before its last
+  /// reader, or by that reader without taking its place.
+  void findPairs() {
+    for (uint32_t victim : candidates_) {
+      uint32_t lastReader = 0;
+      bool isRead = false, takesPlace = false;
+      for (uint32_t c = writer_[victim] + 1; c < program_.commands()->size(); ++c) {
+        const artifact::Command &command = *program_.commands()->Get(c);
+        for (uint32_t b = 0; b < command.bindings()->size(); ++b)
+          if (command.bindings()->Get(b) == victim && !command.writes()->Get(b)) {
+            lastReader = c;
+            isRead = true;
+            takesPlace = command.in_place() == b;
+          }
+      }
+      for (uint32_t moved : candidates_)
+        if (isRead && moved != victim && isWhole(moved) && writer_[moved] > writer_[victim] &&
+            (writer_[moved] < lastReader || (writer_[moved] == lastReader && !takesPlace)))
+          pairs_.push_back({victim, moved});
+    }
+  }
+
+  const artifact::Program &program_;
+  const program::ShapePlan &plan_;
+  std::mt19937_64 random_;
+  std::vector<uint32_t> writer_; // The command that writes a value; kNone: there is none.
+  std::vector<uint32_t> candidates_;
+  std::vector<std::pair<uint32_t, uint32_t>> pairs_; // The victim, and the value to move.
+};
+
+class Test {
+public:
+  Test(const Options &options, std::shared_ptr<device::Device> device)
+      : options_(options), device_(std::move(device)) {}
+
+  int run() {
+    auto heap = heap::Heap::create(device_, {});
+    if (!heap.isOk()) {
+      std::printf("%s\n", heap.status().message().c_str());
+      return 1;
+    }
+    heap_ = heap.take();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(options_.seed));
+    for (int64_t i = 0; i < options_.count; ++i)
+      if (options_.only < 0 || i == options_.only)
+        for (const std::string &profile : options_.profiles)
+          check(i, profile);
+    if (const uint64_t messages = device_->validationMessages()) {
+      std::printf("FAILED: %llu messages from the validation layers\n",
+                  static_cast<unsigned long long>(messages));
+      ++failures_;
+    }
+    std::printf("%lld programs, %lld with parts of other values, %lld overlaps refused, %d "
+                "failures\n",
+                static_cast<long long>(programs_), static_cast<long long>(shared_),
+                static_cast<long long>(refused_), failures_);
+    return failures_ == 0 && programs_ > 0 ? 0 : 1;
+  }
+
+private:
+  void check(int64_t index, const std::string &profile) {
+    const uint64_t seed = options_.seed * 1000003 + static_cast<uint64_t>(index);
+    const GraphCase test = randomGraph(seed);
+    ScratchFolder scratch;
+    std::string problem = compile(test, scratch.path(""), profile);
+    if (problem.empty())
+      problem = checkArtifact(test, scratch.path("model.gantry"), seed);
+    if (problem.empty())
+      return;
+    ++failures_;
+    std::printf("FAILED %s\n  for %s: %s\n  again: random_graphs --seed %llu --count %lld --only "
+                "%lld --profile %s\n",
+                test.what.c_str(), profile.c_str(), problem.c_str(),
+                static_cast<unsigned long long>(options_.seed),
+                static_cast<long long>(options_.count), static_cast<long long>(index),
+                profile.c_str());
+  }
+
+  std::string checkArtifact(const GraphCase &test, const std::string &path, uint64_t seed) {
+    auto whole = program::Program::load(path);
+    if (!whole.isOk())
+      return whole.status().message();
+    auto program = (*whole)->variant(0); // Made for the profile, which may not be the device's.
+    if (!program.isOk())
+      return program.status().message();
+    ++programs_;
+    using program::BindingChoice;
+    for (const auto &[binding, name] : {std::pair{BindingChoice::kStorageBuffer, "storage buffers"},
+                                        std::pair{BindingChoice::kAddress, "addresses"},
+                                        std::pair{BindingChoice::kTexel, "texels"}})
+      if (Status status = runAndCompare(test, *program, heap_, binding); !status.isOk())
+        return std::string("with ") + name + ": " + status.message();
+    return checkStorageOf((*program)->metadata(), seed);
+  }
+
+  std::string checkStorageOf(const artifact::Program &metadata, uint64_t seed) {
+    auto plan = program::makeShapePlan(metadata, {}, {});
+    if (!plan.isOk())
+      return plan.status().message();
+    if (Status status = program::checkStorage(metadata, *plan); !status.isOk())
+      return "the checker refuses the program: " + status.message();
+    for (const artifact::Value *value : *metadata.values())
+      if (value->base() != kNone) {
+        ++shared_;
+        break;
+      }
+    OverlapMaker overlaps(metadata, *plan, seed);
+    for (int i = 0; i < 2 && overlaps.canMake() && refused_ < options_.overlaps; ++i) {
+      std::string what;
+      if (program::checkStorage(metadata, overlaps.make(what)).isOk())
+        return "the checker accepts an illegal overlap: " + what;
+      ++refused_;
+    }
+    return "";
+  }
+
+  const Options options_;
+  const std::shared_ptr<device::Device> device_;
+  std::shared_ptr<heap::Heap> heap_;
+  int64_t programs_ = 0, shared_ = 0, refused_ = 0;
+  int failures_ = 0;
+};
+
+Options parse(int argc, char **argv) {
+  Options options;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string name = argv[i];
+    char *end = nullptr;
+    const char *text = i + 1 < argc ? argv[i + 1] : "";
+    const long long value = std::strtoll(text, &end, 10);
+    if (name == "--profile" && *text != '\0') {
+      options.profiles.emplace_back(text);
+      continue;
+    }
+    if (*text == '\0' || *end != '\0' || value < 0 ||
+        (name != "--seed" && name != "--count" && name != "--only" && name != "--overlaps")) {
+      std::fprintf(stderr,
+                   "cannot use %s '%s'; known are --seed, --count, --only and --overlaps with a "
+                   "number of at least 0, and --profile with a name\n",
+                   name.c_str(), text);
+      std::exit(2);
+    }
+    if (name == "--seed")
+      options.seed = static_cast<uint64_t>(value);
+    else
+      (name == "--count"  ? options.count
+       : name == "--only" ? options.only
+                          : options.overlaps) = value;
+  }
+  if (options.profiles.empty())
+    options.profiles = {"vulkan:generic", "vulkan:lavapipe", "vulkan:dot-products"};
+  return options;
+}
+
+} // namespace
+} // namespace gantry::test
+
+int main(int argc, char **argv) {
+  const gantry::test::Options options = gantry::test::parse(argc, argv);
+  auto device = gantry::vulkan::openDevice("");
+  if (!device.isOk()) {
+    std::printf("skipped: %s\n", device.status().message().c_str());
+    return gantry::test::kSkipped;
+  }
+  return gantry::test::Test(options, device.take()).run();
+}
