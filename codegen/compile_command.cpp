@@ -45,6 +45,8 @@ std::string commandOptions(const CompileOptions &options) {
     add("--trace-layers");
   if (options.keepOrder)
     add("--keep-order");
+  if (!options.strips)
+    add("--no-strips");
   if (options.halfPrecision)
     add("--precision", "f16");
   if (options.memoryBudget != 0)

@@ -8,6 +8,7 @@
 #include "codegen/emit/merge_variants.h"
 #include "codegen/import/import.h"
 #include "codegen/passes/passes.h"
+#include "codegen/reports.h"
 #include "codegen/targets/native.h"
 #include "codegen/tuning/tuning_table.h"
 #include "engine/base/device_profile.h"
@@ -48,18 +49,8 @@ struct Folders {
   std::string ir, spirv, native;
 };
 
-/// Adds the passes on the whole program, which turn the importer's output into dispatches in their
-/// final order.
-void addProgramPasses(OpPassManager &program, const CompileOptions &options,
-                      const DeviceProfile &profile) {
-  // One storage-buffer binding stays free for the backend.
-  const unsigned maxBuffers = std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
-  // An attention with fewer bytes of scores than this is not fused. The lanes of a subgroup share a
-  // tile only on devices with texel loads. On other devices a fused attention is slower than
-  // separate kernels, unless the scores are too large for the cache.
-  const uint64_t scoreBytes = profile.preferTexelLoads ? 0
-                              : profile.lastCacheBytes ? profile.lastCacheBytes
-                                                       : kDefaultCacheBytes;
+/// Adds the passes that change the importer's operators.
+void addOperatorPasses(OpPassManager &program, const DeviceProfile &profile) {
   const bool hasDotProducts = profile.features.integerDotProduct;
   program.addPass(createCSEPass());
   program.addPass(createSumIntegers());
@@ -69,13 +60,58 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
   program.addPass(
       createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));
   program.addPass(createFoldReshapes());
+}
+
+/// Returns the number of buffers that a dispatch may bind. One storage-buffer binding stays free
+/// for the backend.
+unsigned maxBuffersOf(const DeviceProfile &profile) {
+  return std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
+}
+
+/// Adds the pass strips. `storagePasses`: the storage passes as text, with which it measures.
+void addStrips(OpPassManager &program, const CompileOptions &options, const DeviceProfile &profile,
+               const std::string &storagePasses) {
+  StripsOptions strips;
+  strips.passes = storagePasses;
+  strips.budgetBytes = options.memoryBudget;
+  strips.keepOrder = options.keepOrder;
+  strips.maxBuffers = maxBuffersOf(profile);
+  program.addPass(createStrips(strips));
+}
+
+/// Adds the storage passes, which decide which tensors are stored, and how.
+void addStoragePasses(OpPassManager &program, const CompileOptions &options,
+                      const DeviceProfile &profile) {
+  // An attention with fewer bytes of scores than this is not fused. The lanes of a subgroup share a
+  // tile only on devices with texel loads. On other devices a fused attention is slower than
+  // separate kernels, unless the scores are too large for the cache.
+  const uint64_t scoreBytes = profile.preferTexelLoads ? 0
+                              : profile.lastCacheBytes ? profile.lastCacheBytes
+                                                       : kDefaultCacheBytes;
+  const bool hasDotProducts = profile.features.integerDotProduct;
   program.addPass(
       createPlaceConcats(PlaceConcatsOptions{profile.preferTexelLoads || hasDotProducts}));
-  program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers, scoreBytes}));
+  program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffersOf(profile), scoreBytes}));
   if (options.halfPrecision)
     program.addPass(createNarrowFloats());
   if (profile.preferTexelLoads || hasDotProducts)
     program.addPass(createChooseLayouts(ChooseLayoutsOptions{!profile.preferTexelLoads}));
+}
+
+/// Adds the passes on the whole program, which turn the importer's output into dispatches in their
+/// final order.
+void addProgramPasses(OpPassManager &program, const CompileOptions &options,
+                      const DeviceProfile &profile) {
+  addOperatorPasses(program, profile);
+  if (options.strips) {
+    OpPassManager storage(func::FuncOp::getOperationName());
+    addStoragePasses(storage, options, profile);
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    storage.printAsTextualPipeline(stream);
+    addStrips(program, options, profile, text);
+  }
+  addStoragePasses(program, options, profile);
   if (!options.keepOrder)
     program.addPass(createOrderDispatches());
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
@@ -109,123 +145,6 @@ void buildPipeline(PassManager &manager, const CompileOptions &options, const Fo
       createApplyTuning(ApplyTuningOptions{profile.name, options.tuning, options.builtInTuning}));
   addKernelPasses(manager.nest<ModuleOp>(), options, folders, profile);
 }
-
-/// Writes the IR after each requested pass to a file whose name begins with a running number. Files
-/// that cannot be written are skipped, and `status` receives the first such failure.
-class IrDumper : public PassInstrumentation {
-public:
-  IrDumper(std::string folder, std::string only, Status &status)
-      : folder_(std::move(folder)), only_(std::move(only)), status_(status) {}
-
-  void runAfterPass(Pass *pass, Operation *op) override {
-    StringRef name = pass->getArgument();
-    if (name.empty() || (!only_.empty() && name != only_))
-      return;
-    std::string where;
-    if (auto module = dyn_cast<ModuleOp>(op); module && module.getName())
-      where = "." + module.getName()->str();
-    // Other threads change other kernels at the same time, so the printer may only read this one.
-    // The verifier is switched off because it would use the thread pool that runs this function.
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    op->print(stream, OpPrintingFlags()
-                          .assumeVerified()
-                          .useLocalScope()
-                          .elideLargeElementsAttrs(32)
-                          .elideLargeResourceString(32));
-    stream << '\n';
-    char number[16];
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      std::snprintf(number, sizeof number, "%03u-", count_++);
-    }
-    Status written =
-        writeFileAtomically(folder_ + "/" + number + name.str() + where + ".mlir", stream.str());
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (status_.isOk())
-      status_ = std::move(written);
-  }
-
-private:
-  std::mutex mutex_;
-  std::string folder_, only_;
-  Status &status_; // Guarded by mutex_.
-  unsigned count_ = 0;
-};
-
-/// The location of the operation that the current thread runs a pass on. Diagnostics without a
-/// location, which are common for operations that a pass has built, are reported at this one.
-thread_local std::optional<Location> placeOfPass;
-
-/// Maintains placeOfPass.
-class PlaceKeeper : public PassInstrumentation {
-public:
-  void runBeforePass(Pass *, Operation *op) override { placeOfPass = op->getLoc(); }
-  void runAfterPass(Pass *, Operation *) override { placeOfPass.reset(); }
-  void runAfterPassFailed(Pass *, Operation *) override { placeOfPass.reset(); }
-};
-
-/// Returns whether MLIR's verifier wrote the text, such as "'spirv.GL.UMin' op operand #0 must".
-bool isVerifierText(StringRef text) {
-  return text.starts_with("'") && text.drop_front().split('\'').second.starts_with(" op ");
-}
-
-/// Sends diagnostics to the caller, each as one line with its location in the model. Only the first
-/// error is reported, because later errors are usually its consequences.
-class DiagnosticForwarder {
-public:
-  DiagnosticForwarder(MLIRContext &context, const CompileOptions &options)
-      : handler_(&context, [this](Diagnostic &diagnostic) { return forward(diagnostic); }),
-        options_(options) {}
-  bool sawError() const { return sawError_; }
-
-private:
-  LogicalResult forward(Diagnostic &diagnostic) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    int severity = diagnostic.getSeverity() == DiagnosticSeverity::Error     ? 0
-                   : diagnostic.getSeverity() == DiagnosticSeverity::Warning ? 1
-                                                                             : 2;
-    if (severity == 0 && sawError_)
-      return success();
-    sawError_ |= severity == 0;
-    std::string text = diagnostic.str(), place = placeOf(diagnostic.getLocation());
-    if (placeOfPass && place.empty())
-      place = placeOf(*placeOfPass);
-    // The verifier accepted the imported module, so an error of the verifier after a pass is a
-    // defect in the compiler.
-    if (placeOfPass && severity == 0 && isVerifierText(text))
-      text =
-          "the compiler made code that is not valid, which is a defect in Gantry; please report it "
-          "with the model: " +
-          text;
-    for (char &c : text)
-      if (c == '\n')
-        c = ' ';
-    if (options_.diagnostic)
-      options_.diagnostic(severity, place.empty() ? text : place + ": " + text);
-    return success();
-  }
-
-  static std::string placeOf(Location loc) {
-    std::string file, name;
-    loc->walk([&](Location inner) {
-      if (auto named = dyn_cast<NameLoc>(inner); named && name.empty())
-        name = named.getName().str();
-      if (auto line = dyn_cast<FileLineColLoc>(inner); line && file.empty())
-        file = line.getFilename().str() +
-               (line.getLine() ? ":" + std::to_string(line.getLine()) : std::string());
-      return WalkResult::advance();
-    });
-    if (!name.empty())
-      file += (file.empty() ? "" : " ") + ("(" + name + ")");
-    return file;
-  }
-
-  std::mutex mutex_;
-  ScopedDiagnosticHandler handler_;
-  const CompileOptions &options_;
-  bool sawError_ = false;
-};
 
 /// Marks the inputs `names` as donated. The error for an unknown name lists the model's inputs.
 Status donateInputs(ModuleOp module, const std::vector<std::string> &names) {
@@ -579,6 +498,8 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   importer::registerImportDialects(registry);
   registry.insert<GantryDialect, memref::MemRefDialect, scf::SCFDialect, spirv::SPIRVDialect,
                   vector::VectorDialect>();
+  static const bool hasPasses = (registerGantryPasses(), true); // The pass strips parses names.
+  (void)hasPasses;
   // The import runs on one thread, so that it can fail cleanly when memory runs out. The passes and
   // the emission use all threads.
   CompilerThreads threads;

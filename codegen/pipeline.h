@@ -27,6 +27,7 @@ struct CompileOptions {
   std::vector<std::string> profiles = {"vulkan:generic"};
   bool keepAllOutputs = false;
   bool keepOrder = false;     // Run the dispatches in the model's own order.
+  bool strips = true;         // Compute chains of operators in strips where that saves memory.
   uint32_t sharedMemory = 0;  // Limit in bytes per workgroup; 0: the profile's.
   bool halfPrecision = false; // Store f32 constants and transients as f16.
   std::string tuning;         // Path of a table of measured tiles, or empty.

@@ -174,6 +174,30 @@ def Gantry_BudgetAttr : Gantry_Attr<"Budget", "budget"> {
   let genVerifyDecl = 1;
 }
 
+def Gantry_StripChainAttr : Gantry_Attr<"StripChain", "strip_chain"> {
+  let summary = "a chain of operators that is computed in strips";
+  let description = [{
+    `first` and `last` are the names of the chain's first and last operator; they may be empty.
+    `count` is the number of strips, at least 2. `saved_bytes` is the number of bytes by which the
+    strips lower the peak of live bytes. It is negative if they raise it, because they lower the
+    smallest budget that can be met. `operations` is the number of additional arithmetic operations.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$first, "::mlir::StringAttr":$last, "int64_t":$count,
+      "int64_t":$saved_bytes, "int64_t":$operations);
+  let genVerifyDecl = 1;
+}
+
+def Gantry_StripsAttr : Gantry_Attr<"Strips", "strips"> {
+  let summary = "the result of the pass strips";
+  let description = [{
+    `chains` lists the chains in the order in which they were chosen. `model_operations` is the
+    number of arithmetic operations of the model without strips.
+  }];
+  let parameters = (ins Gantry_List<"::gantry::codegen::StripChainAttr">:$chains,
+      "int64_t":$model_operations);
+  let genVerifyDecl = 1;
+}
+
 def Gantry_FailureAttr : Gantry_Attr<"Failure", "failure"> {
   let summary = "the cause of a pass's failure";
   let description = [{

@@ -98,6 +98,20 @@ LogicalResult BudgetAttr::verify(Diagnose error, int64_t bytes, int64_t peakBefo
                     {"moved", moved}});
 }
 
+LogicalResult StripChainAttr::verify(Diagnose error, StringAttr, StringAttr, int64_t count, int64_t,
+                                     int64_t operations) {
+  if (failed(verifyMin(error, "a chain of strips", 2, {{"count", count}})))
+    return failure();
+  return verifyMin(error, "a chain of strips", 0, {{"operations", operations}});
+}
+
+LogicalResult StripsAttr::verify(Diagnose error, llvm::ArrayRef<StripChainAttr> chains,
+                                 int64_t modelOperations) {
+  if (chains.empty())
+    return error() << "strips list no chain";
+  return verifyMin(error, "strips", 0, {{"model_operations", modelOperations}});
+}
+
 LogicalResult LayoutAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> parts,
                                  llvm::ArrayRef<int64_t> within, int64_t start) {
   for (const int64_t extent : within)
@@ -317,6 +331,7 @@ LogicalResult GantryDialect::verifyOperationAttribute(Operation *op, NamedAttrib
   using SpirvModule = spirv::ModuleOp;
   static const auto rules = std::to_array({
       rule<RequirementsAttr, func::FuncOp>(),
+      rule<StripsAttr, func::FuncOp>(),
       rule<OrderAttr, func::FuncOp>(),
       rule<BudgetAttr, func::FuncOp>(),
       rule<FailureAttr, func::FuncOp>(),

@@ -4,6 +4,7 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/emit/model_names.h"
 #include "codegen/emit/program_builder.h"
+#include "codegen/emit/strip_report.h"
 #include "codegen/targets/spirv.h"
 #include "engine/base/file.h"
 
@@ -220,6 +221,7 @@ Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions
     function = candidate;
   ProgramBuilder builder(*emission, function, kernels, geometry, options);
   GANTRY_RETURN_IF_ERROR(builder.build());
+  reportStrips(function, program);
   return emission;
 }
 

@@ -474,6 +474,70 @@ def SplitReductions : Pass<"split-reductions", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def Strips : Pass<"strips", "::mlir::func::FuncOp"> {
+  let summary = "compute chains of operators in strips of rows";
+  let description = [{
+    A large tensor between two operators need not exist whole if the second one is computed in strips
+    of rows: each strip needs only some rows of the tensor. The pass does this for chains of
+    convolutions, pools, pads, elementwise operators and concatenations of channels. The rows that
+    neighboring strips both need (the halo of a window) are computed in each of them. The strips are
+    joined by a `tensor.concat` along the rows.
+
+    The pass measures instead of guessing. It runs `passes`, the passes that decide on storage, on a
+    clone of the function, and takes the peak of live bytes in the order that order-dispatches would
+    choose. strip_search.h proposes chains around the largest tensors at the peak. A proposal is
+    applied to a clone, measured, and kept if the peak falls. This repeats until nothing is gained.
+
+    Without a budget, all strips together cost at most 2 % of the model's arithmetic, each chain lowers
+    the peak by at least 5 %, and small tensors and short strips are left out (`min-bytes`,
+    `min-rows`, `min-elements`). An additional dispatch costs as much as `dispatch-cost` operations. With a budget, strips may add a quarter of the arithmetic to bring
+    the peak below it. If the operands and the result of a single dispatch still exceed the budget,
+    strips may add as much as is needed, and compute tensors that have other readers again.
+    fit-budget then does the rest.
+
+    Where the strips cannot be written into the joined tensor, a dispatch copies them. It may bind at
+    most `max-buffers` buffers.
+
+    `gantry.strips` on the function lists the chains. Functions with dynamic inputs are not changed.
+
+    Before (a convolution with a window of one element, and a pool; `%t` is large):
+    ```mlir
+    %t = linalg.generic {convolution} ins(%x, %f) … -> tensor<1x64x112x112xf32>
+    %y = linalg.generic {max over 2 x 2} ins(%t) … -> tensor<1x64x56x56xf32>
+    ```
+    After:
+    ```mlir
+    %x0 = tensor.extract_slice %x[0, 0, 0, 0] [1, 3, 56, 112] [1, 1, 1, 1]
+    %t0 = linalg.generic {convolution} ins(%x0, %f) … -> tensor<1x64x56x112xf32>
+    %y0 = linalg.generic {max over 2 x 2} ins(%t0) … -> tensor<1x64x28x56xf32>
+    %x1 = tensor.extract_slice %x[0, 0, 56, 0] [1, 3, 56, 112] [1, 1, 1, 1]
+    %t1 = linalg.generic {convolution} ins(%x1, %f) … -> tensor<1x64x56x112xf32>
+    %y1 = linalg.generic {max over 2 x 2} ins(%t1) … -> tensor<1x64x28x56xf32>
+    %y = tensor.concat dim(2) %y0, %y1
+    ```
+  }];
+  let options = [Option<"passes", "passes", "std::string",
+                        "\"func.func(place-concats,form-dispatches)\"",
+                        "the passes that decide on storage">,
+                 Option<"budgetBytes", "budget-bytes", "uint64_t", "0",
+                        "the limit of the arena in bytes; 0: none">,
+                 Option<"keepOrder", "keep-order", "bool", "false",
+                        "the dispatches run in the model's own order">,
+                 Option<"maxBuffers", "max-buffers", "unsigned", "8",
+                        "the largest number of buffers that the concatenation of strips binds">,
+                 Option<"dispatchCost", "dispatch-cost", "double", "3e6",
+                        "without a budget, the cost of an additional dispatch, in operations">,
+                 Option<"minBytes", "min-bytes", "uint64_t", "524288",
+                        "without a budget, a program with a lower peak is not changed">,
+                 Option<"minRows", "min-rows", "int64_t", "8",
+                        "without a budget, the smallest number of rows of a strip">,
+                 Option<"minElements", "min-elements", "int64_t", "16384",
+                        "without a budget, the smallest number of elements of a strip of a tensor">];
+  let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def SumIntegers : Pass<"sum-integers", "::mlir::func::FuncOp"> {
   let summary = "compute matmuls of dequantized tensors in integers";
   let description = [{

@@ -28,6 +28,9 @@ class ArithDialect;
 namespace cf {
 class ControlFlowDialect;
 }
+namespace linalg {
+class LinalgDialect;
+}
 namespace math {
 class MathDialect;
 }

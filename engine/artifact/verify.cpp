@@ -590,7 +590,7 @@ Status Verifier::checkPlan() const {
     return damaged("program", "an arena of %llu bytes is below its lower bound of %llu",
                    static_cast<unsigned long long>(program_.arena_bytes()),
                    static_cast<unsigned long long>(program_.lower_bound_bytes()));
-  return Status::ok();
+  return checkStrips(program_);
 }
 
 Status Verifier::checkChunks() const {

@@ -66,11 +66,28 @@ public:
     } else {
       json_.key("budget").null();
     }
+    strips();
     json_.endObject();
     return json_.text();
   }
 
 private:
+  void strips() {
+    json_.key("strips").beginList();
+    for (uint32_t i = 0; metadata_.strips() && i < metadata_.strips()->size(); ++i) {
+      const artifact::StripChain &chain = *metadata_.strips()->Get(i);
+      json_.beginObject();
+      json_.field("first", chain.first()->string_view());
+      json_.field("last", chain.last()->string_view());
+      json_.field("count", uint64_t{chain.count()});
+      json_.field("saved_bytes", int64_t{chain.saved_bytes()});
+      json_.field("operations", uint64_t{chain.operations()});
+      json_.endObject();
+    }
+    json_.endList();
+    json_.field("model_operations", uint64_t{metadata_.model_operations()});
+  }
+
   /// Writes the value of an expression: a number if it is known, else the expression as text.
   void expr(uint32_t index) {
     if (plan_)

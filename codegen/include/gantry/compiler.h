@@ -127,6 +127,9 @@ typedef struct gantry_compile_options {
   /* 1: compile one step of the ONNX model's training (training_info). Its update bindings become
    * states. */
   int32_t training;
+  /* 1: never compute chains of operators in strips of rows. 0: compute them in strips where that
+   * lowers the peak of the arena and costs little, or where the memory budget needs it. */
+  int32_t no_strips;
 } gantry_compile_options_t;
 
 /* Compiles the file `model` and writes the artifact to the file `output`. Writes a temporary file

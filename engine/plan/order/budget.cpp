@@ -41,6 +41,8 @@ public:
     plan.minPeakBytes = peakOf(minLoad);
     plan.minPeakAt = static_cast<uint32_t>(
         std::find(minLoad.begin(), minLoad.end(), plan.minPeakBytes) - minLoad.begin());
+    plan.givenBytes = load_;
+    plan.minBytes = minLoad;
     if (plan.minPeakBytes > budget_)
       return plan;
     plan.fits = true;

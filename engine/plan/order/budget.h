@@ -46,6 +46,9 @@ struct BudgetPlan {
   /// The peak if every value left the device during all of its gaps: the smallest possible budget.
   uint64_t minPeakBytes = 0;
   uint32_t minPeakAt = 0; // The first operator with that peak.
+  /// Per operator, the bytes alive while it runs: without any action, and if every value left the
+  /// device during all of its gaps.
+  std::vector<uint64_t> givenBytes, minBytes;
   bool fits = false;
 };
 

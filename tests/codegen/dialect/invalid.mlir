@@ -86,6 +86,16 @@ func.func @recomputed_peak() attributes {gantry.budget = #gantry.budget<bytes = 
 
 // -----
 
+// expected-error@+1 {{count of a chain of strips is 1; it must be at least 2}}
+func.func @one_strip() attributes {chain = #gantry.strip_chain<first = "a", last = "b", count = 1, saved_bytes = 1, operations = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{strips list no chain}}
+func.func @no_strips() attributes {gantry.strips = #gantry.strips<chains = [], model_operations = 1>} { return }
+
+// -----
+
 // expected-error@+1 {{a layout lists pairs of a dimension and a block, not 3 numbers}}
 func.func @odd_layout() attributes {layout = #gantry.layout<[0, 1, 1]>} { return }
 

@@ -9,13 +9,15 @@
 // CHECK-SAME: gantry.failure = #gantry.failure<unsupported>
 // CHECK-SAME: gantry.order = #gantry.order<model_peak_bytes = 10, model_stages = 3, stages = 4>
 // CHECK-SAME: gantry.requirements = #gantry.requirements<symbols = ["time"], non_negative = [()[s0] -> (s0 - 3)]>
+// CHECK-SAME: gantry.strips = #gantry.strips<chains = [<first = "Conv_0", last = "", count = 4, saved_bytes = -8, operations = 9>], model_operations = 100>
 func.func @program(%x: tensor<?x4xi8> {gantry.port = #gantry.port<name = "tok\22ens", dims = [<"time", min = 8, max = 64>, <"">], is_unsigned = true, donated = true>})
     -> (tensor<?x4xi8> {gantry.port = #gantry.port<name = "out">})
     attributes {
       gantry.budget = #gantry.budget<bytes = 1000, peak_before = 2000, recomputed = 1, recomputed_peak = 1500, moved = 2>,
       gantry.failure = #gantry.failure<unsupported>,
       gantry.order = #gantry.order<model_peak_bytes = 10, model_stages = 3, stages = 4>,
-      gantry.requirements = #gantry.requirements<symbols = ["time"], non_negative = [()[t] -> (t - 3)]>} {
+      gantry.requirements = #gantry.requirements<symbols = ["time"], non_negative = [()[t] -> (t - 3)]>,
+      gantry.strips = #gantry.strips<chains = [<first = "Conv_0", last = "", count = 4, saved_bytes = -8, operations = 9>], model_operations = 100>} {
   return %x : tensor<?x4xi8>
 }
 

@@ -319,6 +319,11 @@ const Case kCases[] = {
     // The plan.
     {"RequirementBeyondExprs", "requirements", [](ProgramT &p) { p.requirements = {100000}; }},
     {"PeakBeyondCommands", "command 2 of 2", [](ProgramT &p) { p.peak_command = 2; }},
+    {"OneStrip", "strips[0]: 1 strips; at least 2 are needed",
+     [](ProgramT &p) {
+       p.strips.push_back(std::make_unique<StripChainT>());
+       p.strips[0]->count = 1;
+     }},
     {"BoundAboveArena", "below its lower bound", [](ProgramT &p) { p.lower_bound_bytes = 513; }},
 };
 
@@ -379,13 +384,17 @@ Status verifyWithout(int absent, int &count) {
   const auto exprs = next++ == absent ? 0 : builder.CreateVectorOfStructs(&one, 1);
   const auto chunks = next++ == absent ? 0 : builder.CreateVectorOfStructs(std::vector<Chunk>());
   const auto requirements = numbers({});
+  const auto first = text();
+  const auto chain = CreateStripChain(builder, first, text(), 2);
+  const auto strips = builder.CreateVector(&chain, 1);
   const auto name = text();
   const auto producer = text();
   const auto source = text();
   const auto profile = text();
-  FinishProgramBuffer(builder, CreateProgram(builder, name, producer, source, profile, true,
-                                             symbols, exprs, inputs, outputs, values, kernels,
-                                             commands, 0, 0, 0, 0, chunks, requirements));
+  FinishProgramBuffer(builder,
+                      CreateProgram(builder, name, producer, source, profile, true, symbols, exprs,
+                                    inputs, outputs, values, kernels, commands, 0, 0, 0, 0, chunks,
+                                    requirements, 0, 0, 0, 0, false, 0, 0, strips));
   count = next;
   return verifyMetadata({builder.GetBufferPointer(), builder.GetSize()}, 0);
 }

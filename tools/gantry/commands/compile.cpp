@@ -62,6 +62,14 @@ void printSummary(const CompileOptions &options, const Description &plan, double
       json["model_order_stages"] = plan.modelOrderStages;
       json["order_stages"] = plan.orderStages;
     }
+    if (!plan.strips.empty())
+      json["model_operations"] = plan.modelOperations;
+    for (const Description::StripChain &chain : plan.strips)
+      json["strips"].push_back({{"first", chain.first},
+                                {"last", chain.last},
+                                {"count", chain.count},
+                                {"saved_bytes", chain.savedBytes},
+                                {"operations", chain.operations}});
     if (plan.budget)
       json["budget"] = {{"bytes", plan.budget->bytes},
                         {"before_bytes", plan.budget->beforeBytes},
@@ -97,7 +105,12 @@ void printSummary(const CompileOptions &options, const Description &plan, double
                     planRatio(plan), plan.bounded ? ", for all sizes within the bounds" : ""));
   if (std::string order = orderText(plan); !order.empty())
     print(fmt::format("  order      {}\n", order));
-  const char *label = "budget";
+  const char *label = "strips";
+  for (const std::string &chain : stripsText(plan)) {
+    print(fmt::format("  {:<9}  {}\n", label, chain));
+    label = "";
+  }
+  label = "budget";
   for (const std::string &step : budgetText(plan)) {
     print(fmt::format("  {:<9}  {}\n", label, step));
     label = "";
@@ -157,8 +170,8 @@ void addMemoryOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &
               [options](const std::string &text) {
                 options->request.memoryBudget = parseBytes(text, "--memory-budget");
               },
-              "Max size of the arena: 256MiB, 1.5GiB, or bytes. To fit, tensors are recomputed or "
-              "moved to host memory. Constants, inputs and outputs are not counted")
+              "Max size of the arena: 256MiB, 1.5GiB, or bytes. To fit, operators run in strips of "
+              "rows, and tensors are recomputed or moved to host memory. Constants, inputs and outputs are not counted")
           ->type_name("SIZE")
           ->group("Memory");
   command
@@ -255,6 +268,8 @@ void addCompile(CLI::App &app, Action &action) {
   addPrecisionOption(*command, options->request);
   command->add_flag("--keep-order", options->request.keepOrder,
                     "Run the operators in the model's order, not in the one with the lowest peak");
+  command->add_flag("!--no-strips", options->request.strips,
+                    "Compute every tensor whole, and no chain of operators in strips of rows");
   addJson(*command, options->json, "Print the summary as JSON");
   addMemoryOptions(*command, options);
   addTuningOptions(*command, options);

@@ -75,7 +75,12 @@ void printMemory(const Description &plan) {
   line("ratio", fmt::format("{:>10.3f}", planRatio(plan)));
   if (std::string order = orderText(plan); !order.empty())
     line("order", order);
-  const char *label = "budget";
+  const char *label = "strips";
+  for (const std::string &chain : stripsText(plan)) {
+    line(label, chain);
+    label = "";
+  }
+  label = "budget";
   for (const std::string &step : budgetText(plan)) {
     line(label, step);
     label = "";

@@ -134,6 +134,11 @@ Description parseDescription(std::string_view source) {
                        number(budget, "before_bytes").value_or(0),
                        number(budget, "recomputed_bytes").value_or(0), index(budget, "recomputed"),
                        index(budget, "moved")};
+    result.modelOperations = number(json, "model_operations").value_or(0);
+    for (const Json &chain : list(json, "strips"))
+      result.strips.push_back({text(chain, "first"), text(chain, "last"), index(chain, "count"),
+                               chain.value("saved_bytes", int64_t{0}),
+                               number(chain, "operations").value_or(0)});
   } catch (const Json::exception &error) {
     throw ToolError(ExitCode::kInternal,
                     fmt::format("the program's description cannot be read: {}", error.what()));
@@ -174,6 +179,26 @@ std::vector<std::string> budgetText(const Description &description) {
          "moves of tensors to the host and back", budget.recomputedBytes,
          description.lowerBoundBytes.value_or(0));
     lines.back() += fmt::format(", copies {} per run", humanBytes(movedBytes));
+  }
+  return lines;
+}
+
+std::vector<std::string> stripsText(const Description &description) {
+  std::vector<std::string> lines;
+  for (const Description::StripChain &chain : description.strips) {
+    const auto name = [](const std::string &text) {
+      return text.empty() ? "an operator" : printable(text);
+    };
+    const double share =
+        description.modelOperations == 0
+            ? 0
+            : 100.0 * double(chain.operations) / double(description.modelOperations);
+    const std::string saved =
+        chain.savedBytes > 0 ? "saves " + humanBytes(chain.savedBytes) + ", adds" : "adds";
+    lines.push_back(fmt::format("{} to {} in {} strips: {} {:.1f} % arithmetic ({:.1f} million "
+                                "operations)",
+                                name(chain.first), name(chain.last), chain.count, saved, share,
+                                double(chain.operations) / 1e6));
   }
   return lines;
 }

@@ -80,6 +80,15 @@ struct Description {
     uint32_t recomputed = 0, moved = 0; // Recomputed dispatches; moves to the host and back.
   };
   std::optional<Budget> budget;
+  /// A chain of operators that is computed in strips of rows.
+  struct StripChain {
+    std::string first, last; // The names of the first and the last operator; may be empty.
+    uint32_t count = 0;      // Number of strips.
+    int64_t savedBytes = 0;  // By how much the strips lower the peak of live bytes.
+    uint64_t operations = 0; // Arithmetic operations that the strips add.
+  };
+  std::vector<StripChain> strips;
+  uint64_t modelOperations = 0; // Arithmetic operations without strips; 0 if there are no strips.
 
   bool sized = false; // All sizes are numbers.
 
@@ -97,6 +106,10 @@ std::string orderText(const Description &description);
 /// Returns lines about the memory budget: first the budget, then one line for each kind of step
 /// that the compiler took to meet it, with the bytes that it saves. Empty without a budget.
 std::vector<std::string> budgetText(const Description &description);
+
+/// Returns a line for each chain of strips: "Conv_0 to MaxPool_2 in 4 strips: saves 2.3 MiB, adds
+/// 0.4 % arithmetic (3.1 million operations)".
+std::vector<std::string> stripsText(const Description &description);
 
 /// Returns arena height ÷ lower bound; 1 for an empty arena.
 double planRatio(const Description &description);

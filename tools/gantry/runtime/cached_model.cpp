@@ -32,6 +32,8 @@ std::string textOf(const CompileRequest &request) {
     text += "--trace-layers ";
   if (request.keepOrder)
     text += "--keep-order ";
+  if (!request.strips)
+    text += "--no-strips ";
   if (request.halfPrecision)
     text += "--precision f16 ";
   if (request.memoryBudget)

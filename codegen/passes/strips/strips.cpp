@@ -1,0 +1,209 @@
+// strips: see Passes.td. strip_search.h finds the chains, memory_trial.h measures what they achieve
+// and strip_rows.h builds the strips; this file decides which of them are kept.
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/passes.h"
+#include "codegen/passes/strips/strip_search.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_STRIPS
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+constexpr size_t kMaxChains = 16;   // Chains of a function.
+constexpr size_t kPlansPerStep = 3; // Plans that are measured before the search gives up.
+
+// Without a budget, strips must pay off for any user.
+constexpr double kFreeShare = 0.02; // Limit on the cost, as a share of the model's arithmetic.
+constexpr double kFreeGain = 0.05;  // Each chain lowers the peak by at least this share.
+
+// Within a budget, strips are tried before tensors are computed again or moved to the host. If the
+// operators with the largest operands do not fit, there is no other way, so strips may cost more.
+constexpr double kBudgetShare = 0.25, kNeededShare = 4;
+constexpr double kBudgetDispatches = 24, kNeededDispatches = 128; // Additional dispatches.
+constexpr double kBudgetGain = 0.03;
+
+/// Returns the operator's name in the model, or else the name of its result; may be empty.
+std::string nameOf(Operation *op) {
+  std::string name;
+  op->getLoc()->walk([&](Location inner) {
+    if (auto named = dyn_cast<NameLoc>(inner); named && name.empty())
+      name = named.getName().str();
+    return WalkResult::advance();
+  });
+  if (StringAttr tensor = tensorName(op); tensor && name.empty())
+    name = tensor.getValue().str();
+  return name;
+}
+
+/// The function with some chains computed in strips.
+struct State {
+  OwningOpRef<func::FuncOp> function; // A clone of the pass's function, without a parent.
+  MemoryTrial memory = {};            // Refers to the operators of `function`.
+  llvm::SmallVector<StripChainAttr> chains = {};
+  double cost = 0; // The cost of all plans.
+};
+
+struct StripsPass : impl::StripsBase<StripsPass> {
+  using StripsBase::StripsBase;
+
+  LogicalResult initialize(MLIRContext *) override {
+    FailureOr<OpPassManager> parsed = parsePassPipeline(passes);
+    if (failed(parsed))
+      return failure();
+    trialPasses_ = std::move(*parsed);
+    return success();
+  }
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal() || !llvm::all_of(function.getArgumentTypes(), [](Type type) {
+          return cast<ShapedType>(type).hasStaticShape();
+        }))
+      return;
+    modelOperations_ = 0;
+    for (Operation &op : function.getBody().front())
+      modelOperations_ += operationsOf(&op);
+    StripGoal goal;
+    goal.maxCost = kFreeShare * modelOperations_;
+    goal.dispatchCost = dispatchCost;
+    goal.minRows = minRows;
+    goal.minStripElements = minElements;
+    // Two strips of two tensors add two dispatches.
+    const bool mayBeFree = goal.maxCost >= 2 * dispatchCost;
+    State state{cast<func::FuncOp>(function->clone())};
+    if ((!mayBeFree && budgetBytes == 0) || !measure(state))
+      return;
+    if (mayBeFree && state.memory.peakBytes >= minBytes)
+      if (std::optional<State> free = improve(state, goal, kFreeGain))
+        state = std::move(*free);
+    if (budgetBytes > 0)
+      fitBudget(state);
+    if (state.chains.empty())
+      return;
+    function.getBody().takeBody(state.function->getBody());
+    setAttribute(function, StripsAttr::get(&getContext(), state.chains,
+                                           static_cast<int64_t>(modelOperations_)));
+  }
+
+  /// Lowers the peak to the budget, or at least the working set of the largest operators, which
+  /// fit-budget cannot lower. Whether a budget can be met must not depend on how the search is
+  /// guided to it, so a search for the lowest peak decides that. A search that is content with the
+  /// budget then finds cheaper strips.
+  void fitBudget(State &state) {
+    std::optional<State> lowest = lower(state, 1);
+    if (!lowest)
+      return;
+    std::optional<State> found;
+    if (lowest->memory.neededPeak <= budgetBytes)
+      found = lower(state, budgetBytes);
+    const bool fits = found && found->memory.neededPeak <= budgetBytes;
+    state = std::move(fits ? *found : *lowest);
+  }
+
+  /// Lowers the peak as far as this is cheap, and then the working set of the largest operators,
+  /// until the budget is met. `target`: StripGoal::targetBytes. None if no chain is found.
+  std::optional<State> lower(const State &from, uint64_t target) {
+    StripGoal goal;
+    goal.mayRepeat = true;
+    goal.targetBytes = target;
+    goal.dispatchCost = dispatchCost;
+    goal.maxCost = kBudgetShare * modelOperations_ + kBudgetDispatches * dispatchCost;
+    std::optional<State> cheap = improve(from, goal, kBudgetGain);
+    goal.needed = true;
+    goal.maxCost = kNeededShare * modelOperations_ + kNeededDispatches * dispatchCost;
+    std::optional<State> smallest = improve(cheap ? *cheap : from, goal, kBudgetGain);
+    return smallest ? std::move(smallest) : std::move(cheap);
+  }
+
+  bool measure(State &state) {
+    std::optional<MemoryTrial> memory = tryMemory(*state.function, trialPasses_, keepOrder);
+    if (memory)
+      state.memory = std::move(*memory);
+    return memory.has_value();
+  }
+
+  /// Computes chains in strips until the goal's peak is within the budget, or cannot be lowered by
+  /// the share `gain`. Several dispatches may have the same peak, so one chain may not suffice:
+  /// chains that do not lower the peak together are not kept. None if no chain is kept.
+  std::optional<State> improve(const State &start, StripGoal goal, double gain) {
+    const double limit = goal.maxCost;
+    std::optional<State> kept;
+    while (true) {
+      const State &from = kept ? *kept : start;
+      if (from.memory.peak(goal.needed) <= budgetBytes)
+        return kept;
+      goal.maxPeak = double(from.memory.peak(goal.needed)) * (1 - gain);
+      std::optional<State> next;
+      do {
+        const State &last = next ? *next : from;
+        goal.maxCost = limit - last.cost;
+        next = last.chains.size() < kMaxChains ? step(last, goal) : std::nullopt;
+      } while (next && double(next->memory.peak(goal.needed)) > goal.maxPeak);
+      if (!next)
+        return kept;
+      kept = std::move(next);
+    }
+  }
+
+  /// Computes one more chain in strips, such that fewer dispatches exceed the goal's limit.
+  std::optional<State> step(const State &from, const StripGoal &goal) {
+    std::vector<StripPlan> plans = findStripPlans(from.memory, goal);
+    if (plans.size() > kPlansPerStep)
+      plans.resize(kPlansPerStep);
+    for (const StripPlan &plan : plans) {
+      std::optional<State> next = apply(plan, from);
+      if (next &&
+          next->memory.maxBuffers <= std::max<unsigned>(maxBuffers, from.memory.maxBuffers) &&
+          next->memory.peak(goal.needed) <= from.memory.peak(goal.needed) &&
+          next->memory.countAbove(goal.needed, goal.maxPeak) <
+              from.memory.countAbove(goal.needed, goal.maxPeak))
+        return next;
+    }
+    return std::nullopt;
+  }
+
+  /// Returns the state in which the plan's chain is computed in strips. None if that is not
+  /// possible.
+  std::optional<State> apply(const StripPlan &plan, const State &from) {
+    for (int64_t i = 0; i < plan.strips.count(); ++i)
+      if (!rowsOfStrip(plan.chain, plan.strips.at(i)))
+        return std::nullopt;
+    IRMapping mapping;
+    State next{cast<func::FuncOp>(from.function.get()->clone(mapping))};
+    Chain chain;
+    for (Operation *member : plan.chain.members)
+      chain.members.insert(mapping.lookup(member));
+    computeInStrips(chain, plan.strips);
+    if (!measure(next))
+      return std::nullopt;
+    // Pads and slices before the first operator are its operands.
+    const auto computes = llvm::find_if(plan.chain.members, llvm::IsaPred<linalg::GenericOp>);
+    Operation *first = computes == plan.chain.members.end() ? plan.chain.last() : *computes;
+    next.cost = from.cost + plan.cost;
+    next.chains = from.chains;
+    next.chains.push_back(StripChainAttr::get(
+        &getContext(), StringAttr::get(&getContext(), nameOf(first)),
+        StringAttr::get(&getContext(), nameOf(plan.chain.last())), plan.strips.count(),
+        static_cast<int64_t>(from.memory.peakBytes) - static_cast<int64_t>(next.memory.peakBytes),
+        static_cast<int64_t>(plan.operations)));
+    return next;
+  }
+
+  OpPassManager trialPasses_;
+  double modelOperations_ = 0; // Arithmetic operations of the function without strips.
+};
+
+} // namespace
+} // namespace gantry::codegen
