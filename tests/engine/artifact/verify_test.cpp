@@ -394,7 +394,7 @@ Status verifyWithout(int absent, int &count) {
   FinishProgramBuffer(builder,
                       CreateProgram(builder, name, producer, source, profile, true, symbols, exprs,
                                     inputs, outputs, values, kernels, commands, 0, 0, 0, 0, chunks,
-                                    requirements, 0, 0, 0, 0, false, 0, 0, strips));
+                                    requirements, 0, 0, 0, 0, false, 0, 0, false, 0, strips));
   count = next;
   return verifyMetadata({builder.GetBufferPointer(), builder.GetSize()}, 0);
 }
