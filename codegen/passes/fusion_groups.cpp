@@ -164,6 +164,20 @@ bool isGateOf(Operation *op, Operation *user) {
   return summed;
 }
 
+/// Returns whether the elementwise operator is cheap and reads nothing but constants and, for each
+/// element of its result, one element of each tensor, and whether this also holds for the
+/// elementwise operators before it of which it is the only reader. Otherwise the result of one of
+/// them would be stored in addition. A normalization does not qualify: it is one kernel as a whole.
+bool isCheapChain(linalg::GenericOp op) {
+  return isCheap(op) && llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+           if (!op.getMatchingIndexingMap(operand).isIdentity())
+             return operand->get().getDefiningOp<arith::ConstantOp>() != nullptr;
+           auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+           return !producer || !producer->hasOneUse() || !isElementwise(producer) ||
+                  isCheapChain(producer);
+         });
+}
+
 /// Returns whether the operator can be evaluated where a reduction stores its result: it is the
 /// only reader of the reduction, directly or through elementwise operators.
 bool isEpilogue(linalg::GenericOp op) {
@@ -183,7 +197,8 @@ bool isEpilogue(linalg::GenericOp op) {
 bool isPrologueOf(Operation *op, Operation *user) {
   auto producer = dyn_cast<linalg::GenericOp>(op);
   auto reduction = dyn_cast<linalg::GenericOp>(user);
-  if (!producer || !reduction || !isElementwise(producer) || !isCheap(op) || isEpilogue(producer))
+  if (!producer || !reduction || !isElementwise(producer) || !isCheapChain(producer) ||
+      isEpilogue(producer))
     return false;
   if (isElementwise(reduction)) // The operator is evaluated with its reader.
     return user->hasOneUse() && isPrologueOf(user, *user->user_begin());

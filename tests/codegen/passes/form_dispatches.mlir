@@ -155,12 +155,39 @@ func.func @gate(%x: tensor<8x16xf32>, %s: tensor<16xf32>, %w: tensor<16x4xf32>) 
   return %m : tensor<8x4xf32>
 }
 
-// A cheap elementwise operator that no reduction before it can evaluate is evaluated while the matmul reads.
+// A cheap elementwise operator with constant factors that no reduction before it can evaluate is evaluated while
+// the matmul reads.
 // CHECK-LABEL: func @prologue
-// CHECK: gantry.dispatch(%arg0, %arg1, %arg2)
+// CHECK: gantry.dispatch(%arg0, %{{.*}}, %arg1)
 // CHECK-NOT: gantry.dispatch
 // CHECK: return
-func.func @prologue(%x: tensor<8x16xf32>, %s: tensor<8xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
+func.func @prologue(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
+  %s = arith.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>
+  %z = arith.constant 0.0 : f32
+  %t = tensor.empty() : tensor<8x16xf32>
+  %g = linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<8x16xf32>, tensor<8xf32>) outs(%t : tensor<8x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %0 = arith.mulf %p, %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x16xf32>
+  %e = tensor.empty() : tensor<8x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%g, %w : tensor<8x16xf32>, tensor<16x4xf32>) outs(%f : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x4xf32>
+  return %m : tensor<8x4xf32>
+}
+
+// A factor for each row that is no constant may come from a normalization, so the scaling has its own kernel.
+// CHECK-LABEL: func @row_factor
+// CHECK: gantry.dispatch
+// CHECK: gantry.dispatch
+func.func @row_factor(%x: tensor<8x16xf32>, %s: tensor<8xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
   %z = arith.constant 0.0 : f32
   %t = tensor.empty() : tensor<8x16xf32>
   %g = linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel"]}
