@@ -36,7 +36,8 @@ struct AssignStoragePass : impl::AssignStorageBase<AssignStoragePass> {
         }
       return false;
     };
-    if (!takeFirst([&](unsigned i) { return isNextState(dispatch, i) && mayOverwrite(dispatch, i); }))
+    if (!takeFirst(
+            [&](unsigned i) { return isNextState(dispatch, i) && mayOverwrite(dispatch, i); }))
       takeFirst([&](unsigned i) { return mayTakeStorage(dispatch, i); });
   }
 

@@ -103,8 +103,9 @@ std::vector<plan::Command> commandsOf(const artifact::Program &program, const Sh
     for (uint32_t b = 0; b < source->bindings()->size(); ++b) {
       const uint32_t value = source->bindings()->Get(b);
       const bool transient = plan.offsets[value] != kNoOffset;
-      command.accesses.push_back({transient ? 0 : spaces[value], transient ? plan.offsets[value] : 0,
-                                  plan.spanBytes[value], source->writes()->Get(b) != 0});
+      command.accesses.push_back({transient ? 0 : spaces[value],
+                                  transient ? plan.offsets[value] : 0, plan.spanBytes[value],
+                                  source->writes()->Get(b) != 0});
     }
     commands.push_back(std::move(command));
   }
