@@ -171,7 +171,8 @@ void addMemoryOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &
                 options->request.memoryBudget = parseBytes(text, "--memory-budget");
               },
               "Max size of the arena: 256MiB, 1.5GiB, or bytes. To fit, operators run in strips of "
-              "rows, and tensors are recomputed or moved to host memory. Constants, inputs and outputs are not counted")
+              "rows, and tensors are recomputed or moved to host memory. Constants, inputs and "
+              "outputs are not counted")
           ->type_name("SIZE")
           ->group("Memory");
   command
