@@ -189,10 +189,9 @@ std::vector<std::string> stripsText(const Description &description) {
     const auto name = [](const std::string &text) {
       return text.empty() ? "an operator" : printable(text);
     };
-    const double share =
-        description.modelOperations == 0
-            ? 0
-            : 100.0 * double(chain.operations) / double(description.modelOperations);
+    const double share = description.modelOperations == 0 ? 0
+                                                          : 100.0 * double(chain.operations) /
+                                                                double(description.modelOperations);
     const std::string saved =
         chain.savedBytes > 0 ? "saves " + humanBytes(chain.savedBytes) + ", adds" : "adds";
     lines.push_back(fmt::format("{} to {} in {} strips: {} {:.1f} % arithmetic ({:.1f} million "
