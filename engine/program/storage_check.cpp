@@ -6,7 +6,6 @@ namespace gantry::program {
 
 namespace {
 
-using artifact::Storage;
 constexpr uint32_t kNone = UINT32_MAX; // Value.base, Command.in_place, and values elsewhere.
 
 /// Returns the bytes of a transient in the arena.
