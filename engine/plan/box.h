@@ -1,4 +1,4 @@
-// A box: the bytes of a tensor that lies inside of a larger one, such as the slice of a
+// A box is the place of a tensor that lies inside of a larger one, such as the slice of a
 // concatenation.
 //
 // The larger tensor is the storage, and the box is a range of its indices along each dimension. The
