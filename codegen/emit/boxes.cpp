@@ -60,14 +60,14 @@ std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, Layout
   return box;
 }
 
-plan::Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs) {
+Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs) {
   const auto number = [&](uint32_t expr) {
     return static_cast<uint64_t>(*exprs.constantValue(expr));
   };
   if (value.box.empty())
-    return plan::boxOfRange(value.slot_offset == kNone ? 0 : number(value.slot_offset),
-                            number(value.size));
-  plan::Box box{artifact::elementSize(value.type), {}};
+    return boxOfRange(value.slot_offset == kNone ? 0 : number(value.slot_offset),
+                      number(value.size));
+  Box box{artifact::elementSize(value.type), {}};
   for (size_t i = 0; i < value.box.size(); i += 3)
     box.dims.push_back({number(value.box[i]), number(value.box[i + 1]), number(value.box[i + 2])});
   return box;

@@ -1,4 +1,4 @@
-// The bytes of values that lie inside of others, as boxes (engine/plan/box.h) over the program's
+// The bytes of values that lie inside of others, as boxes (engine/base/box.h) over the program's
 // expressions; and the check of a static program's storage.
 //
 // Thread safety: one thread at a time.
@@ -6,7 +6,7 @@
 
 #include "codegen/emit/shape_exprs.h"
 #include "codegen/passes/placement.h"
-#include "engine/plan/box.h"
+#include "engine/base/box.h"
 
 namespace gantry::codegen {
 
@@ -18,7 +18,7 @@ std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, Layout
 
 /// Returns the bytes of a value of a static program in its slot; for values outside of the arena,
 /// in their own memory.
-plan::Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs);
+Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs);
 
 /// Checks a static program with plan::checkStorage(). The message names values and commands.
 Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs);

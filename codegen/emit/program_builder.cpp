@@ -491,7 +491,7 @@ Status ProgramBuilder::placeBarriers() {
     for (size_t b = 0; b < command->bindings.size(); ++b) {
       const artifact::ValueT &value = *program_.values[command->bindings[b]];
       const bool transient = value.storage == Storage::transient;
-      const plan::Run range = plan::rangeOf(boxOf(value, exprs_));
+      const ByteRange range = rangeOf(boxOf(value, exprs_));
       entry.accesses.push_back({transient ? 0 : buffers[command->bindings[b]] + 1,
                                 (transient ? value.byte_offset : 0) + range.offset, range.sizeBytes,
                                 static_cast<bool>(command->writes[b])});

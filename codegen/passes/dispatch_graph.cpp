@@ -103,4 +103,14 @@ DispatchGraph dispatchGraphOf(func::FuncOp function) {
   return graph;
 }
 
+std::string operatorName(Operation *op) {
+  std::string name;
+  op->getLoc()->walk([&](Location inner) {
+    if (auto named = dyn_cast<NameLoc>(inner); named && name.empty())
+      name = named.getName().str();
+    return WalkResult::advance();
+  });
+  return name;
+}
+
 } // namespace gantry::codegen

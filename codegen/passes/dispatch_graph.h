@@ -20,4 +20,7 @@ struct DispatchGraph {
 /// not part of the problem.
 DispatchGraph dispatchGraphOf(mlir::func::FuncOp function);
 
+/// Returns the name in the model of an operation's first operator; "" if it has none.
+std::string operatorName(mlir::Operation *op);
+
 } // namespace gantry::codegen

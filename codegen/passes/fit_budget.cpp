@@ -38,12 +38,7 @@ double recomputeCost(DispatchOp dispatch) {
 
 /// Returns the operator's name in the model for messages, in quotes; "one dispatch" if it has none.
 std::string nameOf(Operation *op) {
-  std::string name;
-  op->getLoc()->walk([&](Location inner) {
-    if (auto named = dyn_cast<NameLoc>(inner); named && name.empty())
-      name = named.getName().str();
-    return WalkResult::advance();
-  });
+  const std::string name = operatorName(op);
   return name.empty() ? "one dispatch" : "'" + name + "'";
 }
 

@@ -31,8 +31,8 @@
 // Threads: all functions are pure and may be called from any thread.
 #pragma once
 
+#include "engine/base/box.h"
 #include "engine/base/status.h"
-#include "engine/plan/box.h"
 
 #include <cstdint>
 #include <optional>

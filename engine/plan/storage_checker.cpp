@@ -16,7 +16,7 @@ constexpr uint32_t kNobody = UINT32_MAX;
 class Owners {
 public:
   /// Calls `body` with each part of the run that has one owner, or kNobody, until it returns false.
-  template <typename Body> void forEach(const Run &run, Body body) const {
+  template <typename Body> void forEach(const ByteRange &run, Body body) const {
     uint64_t at = run.offset;
     const uint64_t end = run.offset + run.sizeBytes;
     auto next = ranges_.upper_bound(at);
@@ -27,7 +27,7 @@ public:
       const uint64_t stop = std::min(end, isOwned                 ? next->second.end
                                           : next != ranges_.end() ? next->first
                                                                   : end);
-      if (!body(Run{at, stop - at}, isOwned ? next->second.value : kNobody))
+      if (!body(ByteRange{at, stop - at}, isOwned ? next->second.value : kNobody))
         return;
       if (isOwned)
         ++next;
@@ -35,7 +35,7 @@ public:
     }
   }
 
-  void set(const Run &run, uint32_t value) {
+  void set(const ByteRange &run, uint32_t value) {
     const uint64_t end = run.offset + run.sizeBytes;
     split(run.offset);
     split(end);
@@ -87,13 +87,13 @@ private:
   /// Calls `body` with the runs of a value in the arena, until it returns false.
   template <typename Body> void forEachRunOf(uint32_t value, Body body) const {
     const StoredValue &stored = values_[value];
-    forEachRun(stored.box, [&](const Run &run) {
-      return body(Run{stored.offset + run.offset, run.sizeBytes});
+    forEachRun(stored.box, [&](const ByteRange &run) {
+      return body(ByteRange{stored.offset + run.offset, run.sizeBytes});
     });
   }
 
   void own(uint32_t value) {
-    forEachRunOf(value, [&](const Run &run) {
+    forEachRunOf(value, [&](const ByteRange &run) {
       owners_.set(run, value);
       return true;
     });
@@ -103,8 +103,8 @@ private:
   /// another one in the same storage.
   Status checkRead(uint32_t command, uint32_t value) const {
     Status status;
-    forEachRunOf(value, [&](const Run &run) {
-      owners_.forEach(run, [&](const Run &part, uint32_t owner) {
+    forEachRunOf(value, [&](const ByteRange &run) {
+      owners_.forEach(run, [&](const ByteRange &part, uint32_t owner) {
         if (owner == kNobody)
           status = statusf(StatusCode::kInternal,
                            "command %u reads bytes %llu to %llu of value %u, which no command has "
@@ -130,24 +130,24 @@ private:
     Owners read;
     for (const uint32_t other : accesses.reads)
       if (!(accesses.inPlace && *accesses.inPlace == other && isSamePlace(value, other)))
-        forEachRunOf(other, [&](const Run &run) {
+        forEachRunOf(other, [&](const ByteRange &run) {
           read.set(run, other);
           return true;
         });
     Status status;
-    const auto refuse = [&](const Run &part, uint32_t other, const char *why) {
+    const auto refuse = [&](const ByteRange &part, uint32_t other, const char *why) {
       status = statusf(StatusCode::kInternal,
                        "command %u writes bytes %llu to %llu of value %u over value %u, which %s",
                        command, static_cast<Printable>(part.offset),
                        static_cast<Printable>(part.offset + part.sizeBytes - 1), value, other, why);
       return false;
     };
-    forEachRunOf(value, [&](const Run &run) {
-      read.forEach(run, [&](const Run &part, uint32_t other) {
+    forEachRunOf(value, [&](const ByteRange &run) {
+      read.forEach(run, [&](const ByteRange &part, uint32_t other) {
         return other == kNobody || refuse(part, other, "it reads");
       });
       if (status.isOk())
-        owners_.forEach(run, [&](const Run &part, uint32_t other) {
+        owners_.forEach(run, [&](const ByteRange &part, uint32_t other) {
           return other == kNobody || other == value || !isSibling(value, other) ||
                  refuse(part, other, "is another part of the same storage");
         });
@@ -157,7 +157,7 @@ private:
   }
 
   bool isSamePlace(uint32_t a, uint32_t b) const {
-    const Run first = rangeOf(values_[a].box), second = rangeOf(values_[b].box);
+    const ByteRange first = rangeOf(values_[a].box), second = rangeOf(values_[b].box);
     return values_[a].offset + first.offset == values_[b].offset + second.offset &&
            first.sizeBytes == second.sizeBytes;
   }

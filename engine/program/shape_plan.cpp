@@ -9,13 +9,23 @@
 
 namespace gantry::program {
 
-namespace {
-
 using artifact::Storage;
+
+Box boxOf(const artifact::Value &value, std::span<const int64_t> exprs) {
+  Box box{artifact::elementSize(value.type()), {}};
+  const auto number = [&](uint32_t at) {
+    return static_cast<uint64_t>(exprs[value.box()->Get(at)]);
+  };
+  for (uint32_t i = 0; i < value.box()->size(); i += 3)
+    box.dims.push_back({number(i), number(i + 1), number(i + 2)});
+  return box;
+}
+
+namespace {
 
 /// Returns the range of bytes to bind for a value, relative to its slot. sizeBytes: the bytes of
 /// its elements.
-Result<plan::Run> boundRangeOf(const artifact::Value &value, const ShapePlan &plan,
+Result<ByteRange> boundRangeOf(const artifact::Value &value, const ShapePlan &plan,
                                uint64_t sizeBytes) {
   const int64_t offset = value.slot_offset() == UINT32_MAX ? 0 : plan.exprs[value.slot_offset()];
   if (offset < 0 || offset % value.alignment() != 0)
@@ -24,26 +34,16 @@ Result<plan::Run> boundRangeOf(const artifact::Value &value, const ShapePlan &pl
                    "artifact is damaged, compile the model again",
                    value.name()->c_str(), offset, value.alignment());
   const auto start = static_cast<uint64_t>(offset);
-  if (!value.box() || value.box()->size() == 0)
-    return plan::Run{start, sizeBytes};
-  plan::Box box{artifact::elementSize(value.type()), {}};
-  for (uint32_t i = 0; i < value.box()->size(); i += 3) {
-    const auto number = [&](uint32_t at) { return plan.exprs[value.box()->Get(i + at)]; };
-    if (number(0) < 0 || number(1) < 0 || number(2) < 0)
-      return statusf(StatusCode::kDataLoss,
-                     "'%s' is a box with the indices %" PRId64 " to %" PRId64 " of %" PRId64
-                     "; the artifact is damaged, compile the model again",
-                     value.name()->c_str(), number(1), number(1) + number(2) - 1, number(0));
-    box.dims.push_back({static_cast<uint64_t>(number(0)), static_cast<uint64_t>(number(1)),
-                        static_cast<uint64_t>(number(2))});
-  }
-  const plan::Run range = plan::isValid(box) ? plan::rangeOf(box) : plan::Run{};
-  if (!plan::isValid(box) || (range.sizeBytes > 0 && range.offset < start))
+  if (!hasBox(value))
+    return ByteRange{start, sizeBytes};
+  const Box box = boxOf(value, plan.exprs);
+  const ByteRange range = isValid(box) ? rangeOf(box) : ByteRange{};
+  if (!isValid(box) || (range.sizeBytes > 0 && range.offset < start))
     return statusf(StatusCode::kDataLoss,
                    "'%s' lies outside of its storage; the artifact is damaged, compile the model "
                    "again",
                    value.name()->c_str());
-  return plan::Run{start, range.sizeBytes == 0 ? 0 : range.offset + range.sizeBytes - start};
+  return ByteRange{start, range.sizeBytes == 0 ? 0 : range.offset + range.sizeBytes - start};
 }
 
 /// Returns the slots. Sets spanBytes, and the offsets of transients relative to their slots.
@@ -60,7 +60,7 @@ Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePl
       continue;
     auto [at, isNew] = numbers.try_emplace(value.slot(), static_cast<uint32_t>(slots.size()));
     slotOfValue[i] = at->second;
-    GANTRY_ASSIGN_OR_RETURN(const plan::Run range, boundRangeOf(value, plan, plan.sizeBytes[i]));
+    GANTRY_ASSIGN_OR_RETURN(const ByteRange range, boundRangeOf(value, plan, plan.sizeBytes[i]));
     plan.offsets[i] = range.offset;
     plan.spanBytes[i] = range.sizeBytes;
     const std::optional<uint64_t> end = checkedAdd(range.offset, range.sizeBytes);

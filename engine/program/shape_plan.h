@@ -57,6 +57,15 @@ struct ShapePlanOptions {
 Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<const int64_t> symbols,
                                 const ShapePlanOptions &options);
 
+/// Returns whether the bytes of a transient are a box in a larger storage.
+inline bool hasBox(const artifact::Value &value) {
+  return value.box() != nullptr && value.box()->size() != 0;
+}
+
+/// Returns Value.box of a transient: its bytes in its storage, for these values of the program's
+/// expressions. Numbers below 0, in a damaged artifact, make a box that isValid() refuses.
+Box boxOf(const artifact::Value &value, std::span<const int64_t> exprs);
+
 /// Returns the size of the storage for the arena: arenaBytes rounded up to a multiple of 256, but
 /// at least 256; 0 if the program has no transients.
 uint64_t arenaBytesOf(const ShapePlan &plan);

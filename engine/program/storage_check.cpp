@@ -8,21 +8,6 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX; // Value.base, Command.in_place, and values elsewhere.
 
-/// Returns the bytes of a transient in the arena.
-plan::Box boxOf(const artifact::Program &program, const ShapePlan &plan, uint32_t index,
-                uint64_t storageOffset) {
-  const artifact::Value &value = *program.values()->Get(index);
-  if (!value.box() || value.box()->size() == 0)
-    return plan::boxOfRange(plan.offsets[index] - storageOffset, plan.sizeBytes[index]);
-  plan::Box box{artifact::elementSize(value.type()), {}};
-  const auto number = [&](uint32_t at) {
-    return static_cast<uint64_t>(plan.exprs[value.box()->Get(at)]);
-  };
-  for (uint32_t i = 0; i < value.box()->size(); i += 3)
-    box.dims.push_back({number(i), number(i + 1), number(i + 2)});
-  return box;
-}
-
 } // namespace
 
 Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
@@ -36,12 +21,13 @@ Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
   for (uint32_t v = 0; v < program.values()->size(); ++v) {
     if (stored[v] == kNone)
       continue;
-    const uint32_t base = program.values()->Get(v)->base();
-    const uint32_t storage = base == kNone ? v : base;
+    const artifact::Value &value = *program.values()->Get(v);
+    const uint32_t storage = value.base() == kNone ? v : value.base();
     plan::StoredValue &entry = values[stored[v]];
     entry.offset = plan.offsets[storage];
     entry.storage = stored[storage];
-    entry.box = boxOf(program, plan, v, entry.offset);
+    entry.box = hasBox(value) ? boxOf(value, plan.exprs)
+                              : boxOfRange(plan.offsets[v] - entry.offset, plan.sizeBytes[v]);
   }
   for (const artifact::Port *input : *program.inputs())
     if (stored[input->value()] != kNone)

@@ -1,6 +1,7 @@
 // strips: see Passes.td. strip_search.h finds the chains, memory_trial.h measures what they achieve
 // and strip_rows.h builds the strips; this file decides which of them are kept.
 #include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/dispatch_graph.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/strips/strip_search.h"
 
@@ -36,12 +37,7 @@ constexpr double kBudgetGain = 0.03;
 
 /// Returns the operator's name in the model, or else the name of its result; may be empty.
 std::string nameOf(Operation *op) {
-  std::string name;
-  op->getLoc()->walk([&](Location inner) {
-    if (auto named = dyn_cast<NameLoc>(inner); named && name.empty())
-      name = named.getName().str();
-    return WalkResult::advance();
-  });
+  std::string name = operatorName(op);
   if (StringAttr tensor = tensorName(op); tensor && name.empty())
     name = tensor.getValue().str();
   return name;

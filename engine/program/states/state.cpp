@@ -172,18 +172,22 @@ Status State::check(size_t index) {
 
 // ---- values ------------------------------------------------------------------------------------
 
+std::string State::portText(const Entry &entry) {
+  Port port;
+  port.type = entry.shape.type;
+  port.dims = entry.portDims;
+  port.dimNames.resize(port.dims.size());
+  return shapeText(port);
+}
+
 Status State::checkShape(const Entry &entry, const TensorShape &shape, uint64_t sizeBytes) const {
   bool fits = shape.type == entry.shape.type && shape.dims.size() == entry.portDims.size();
   for (size_t d = 0; fits && d < shape.dims.size(); ++d)
     fits =
         shape.dims[d] >= 0 && (entry.portDims[d] == kDynamic || entry.portDims[d] == shape.dims[d]);
   if (!fits) {
-    Port port;
-    port.type = entry.shape.type;
-    port.dims = entry.portDims;
-    port.dimNames.resize(port.dims.size());
     return statusf(StatusCode::kInvalidArgument, "the state '%s' must be %s, not %s",
-                   entry.name.c_str(), shapeText(port).c_str(), shapeText(shape).c_str());
+                   entry.name.c_str(), portText(entry).c_str(), shapeText(shape).c_str());
   }
   GANTRY_ASSIGN_OR_RETURN(const uint64_t needed, byteSize(shape, entry.name));
   if (needed > entry.capacityBytes)

@@ -83,6 +83,9 @@ public:
   /// ignored. If the file is damaged, or lacks an entry, or a shape does not fit, nothing changes.
   Status restore(const std::string &path);
 
+  /// Returns the shapes that the entry can have as text, for messages.
+  static std::string portText(const Entry &entry);
+
   // ---- for StateBinding ------------------------------------------------------------------------
   /// Notes that a run was submitted which uses this State.
   void noteRun(const std::shared_ptr<Run> &run);

@@ -14,12 +14,8 @@ Status checkFits(const State::Entry &entry, const StatePort &state, const Port &
     same = entry.portDims[d] == kDynamic || port.dims[d] == kDynamic ||
            entry.portDims[d] == port.dims[d];
   if (!same) {
-    Port given;
-    given.type = entry.shape.type;
-    given.dims = entry.portDims;
-    given.dimNames.resize(given.dims.size());
     return statusf(StatusCode::kInvalidArgument, "the state '%s' is %s, but the program needs %s",
-                   entry.name.c_str(), shapeText(given).c_str(), shapeText(port).c_str());
+                   entry.name.c_str(), State::portText(entry).c_str(), shapeText(port).c_str());
   }
   if (entry.capacityBytes < state.capacityBytes)
     return statusf(StatusCode::kInvalidArgument,

@@ -130,14 +130,9 @@ public:
 private:
   uint64_t firstByte(uint32_t value) const {
     const artifact::Value &entry = *program_.values()->Get(value);
-    if (!entry.box() || entry.box()->size() == 0)
+    if (!program::hasBox(entry))
       return plan_.offsets[value];
-    plan::Box box{artifact::elementSize(entry.type()), {}};
-    for (uint32_t i = 0; i < entry.box()->size(); i += 3)
-      box.dims.push_back({static_cast<uint64_t>(plan_.exprs[entry.box()->Get(i)]),
-                          static_cast<uint64_t>(plan_.exprs[entry.box()->Get(i + 1)]),
-                          static_cast<uint64_t>(plan_.exprs[entry.box()->Get(i + 2)])});
-    return plan_.offsets[entry.base()] + plan::rangeOf(box).offset;
+    return plan_.offsets[entry.base()] + rangeOf(program::boxOf(entry, plan_.exprs)).offset;
   }
 
   std::string nameOf(uint32_t value) const { return program_.values()->Get(value)->name()->str(); }

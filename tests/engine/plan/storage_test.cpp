@@ -43,7 +43,7 @@ TEST(Box, RunsAreTheBytesOfTheBox) {
     std::set<uint64_t> found;
     uint64_t end = 0;
     bool first = true;
-    forEachRun(box, [&](const plan::Run &run) {
+    forEachRun(box, [&](const ByteRange &run) {
       EXPECT_GT(run.sizeBytes, 0u);
       EXPECT_TRUE(first || run.offset >= end) << "runs are in ascending order";
       first = false;
@@ -53,7 +53,7 @@ TEST(Box, RunsAreTheBytesOfTheBox) {
       return true;
     });
     ASSERT_EQ(found, expected) << "box " << i;
-    const plan::Run range = rangeOf(box);
+    const ByteRange range = rangeOf(box);
     EXPECT_EQ(range.sizeBytes, expected.empty() ? 0 : *expected.rbegin() - *expected.begin() + 1);
     if (!expected.empty()) {
       EXPECT_EQ(range.offset, *expected.begin());

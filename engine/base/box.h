@@ -13,7 +13,7 @@
 #include <functional>
 #include <vector>
 
-namespace gantry::plan {
+namespace gantry {
 
 /// A range of indices along one dimension: `size` indices from `start` on, out of `extent`.
 struct BoxDim {
@@ -28,7 +28,7 @@ struct Box {
 };
 
 /// A range of bytes in the storage.
-struct Run {
+struct ByteRange {
   uint64_t offset = 0;
   uint64_t sizeBytes = 0;
 };
@@ -37,14 +37,14 @@ struct Run {
 Box boxOfRange(uint64_t offset, uint64_t sizeBytes);
 
 /// Returns the smallest range that contains the box. An empty box has a range of 0 bytes.
-Run rangeOf(const Box &box);
+ByteRange rangeOf(const Box &box);
 
 /// Calls `body` with each run of the box, in ascending order. Adjacent runs are joined. Stops when
 /// `body` returns false.
-void forEachRun(const Box &box, const std::function<bool(const Run &)> &body);
+void forEachRun(const Box &box, const std::function<bool(const ByteRange &)> &body);
 
 /// Returns whether all ranges of the box lie within their extents, and the bytes of the storage fit
 /// 63 bits.
 bool isValid(const Box &box);
 
-} // namespace gantry::plan
+} // namespace gantry

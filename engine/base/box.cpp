@@ -1,6 +1,6 @@
-#include "engine/plan/box.h"
+#include "engine/base/box.h"
 
-namespace gantry::plan {
+namespace gantry {
 
 namespace {
 
@@ -14,7 +14,7 @@ bool isEmpty(const Box &box) {
 /// Calls `body` with each run that begins at `offset` or later, from dimension `d` inwards.
 /// `contiguous` is the first dimension from which on the box is one run.
 bool walk(const Box &box, const std::vector<uint64_t> &strides, size_t d, size_t contiguous,
-          uint64_t offset, const std::function<bool(const Run &)> &body) {
+          uint64_t offset, const std::function<bool(const ByteRange &)> &body) {
   if (d == box.dims.size())
     return body({offset, box.elementBytes});
   const BoxDim &dim = box.dims[d];
@@ -48,11 +48,11 @@ Box boxOfRange(uint64_t offset, uint64_t sizeBytes) {
   return {1, {{offset + sizeBytes, offset, sizeBytes}}};
 }
 
-Run rangeOf(const Box &box) {
+ByteRange rangeOf(const Box &box) {
   if (isEmpty(box))
     return {};
   const std::vector<uint64_t> strides = stridesOf(box);
-  Run range{0, box.elementBytes};
+  ByteRange range{0, box.elementBytes};
   for (size_t d = 0; d < box.dims.size(); ++d) {
     range.offset += box.dims[d].start * strides[d];
     range.sizeBytes += (box.dims[d].size - 1) * strides[d];
@@ -60,7 +60,7 @@ Run rangeOf(const Box &box) {
   return range;
 }
 
-void forEachRun(const Box &box, const std::function<bool(const Run &)> &body) {
+void forEachRun(const Box &box, const std::function<bool(const ByteRange &)> &body) {
   if (isEmpty(box))
     return;
   // From dimension `contiguous` on, the box has all indices of the inner dimensions.
@@ -83,4 +83,4 @@ bool isValid(const Box &box) {
   return bytes <= INT64_MAX;
 }
 
-} // namespace gantry::plan
+} // namespace gantry
