@@ -113,7 +113,8 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
   }
   addStoragePasses(program, options, profile);
   if (!options.keepOrder)
-    program.addPass(createOrderDispatches());
+    program.addPass(
+        createOrderDispatches(OrderDispatchesOptions{.wholeStorages = options.memoryBudget > 0}));
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
   // Kernels that read buffers by their address load vectors of 16 bytes.
   const uint64_t texels = profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 16;

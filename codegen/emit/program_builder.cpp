@@ -7,7 +7,7 @@
 #include "codegen/passes/in_place.h"
 #include "codegen/passes/placement.h"
 #include "codegen/passes/tensor_dims.h"
-#include "engine/plan/plan.h"
+#include "engine/plan/slots.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -280,8 +280,10 @@ void ProgramBuilder::setBases() {
       const uint32_t index =
           addValue(storage, Storage::transient, modelName(storage.getDefiningOp()));
       artifact::ValueT &whole = *program_.values[index];
+      whole.first_use = 0;
       for (uint32_t part : parts) {
-        whole.first_use = std::min(whole.first_use, program_.values[part]->first_use);
+        // It is whole when the last part is written.
+        whole.first_use = std::max(whole.first_use, program_.values[part]->first_use);
         whole.last_use = std::max(whole.last_use, program_.values[part]->last_use);
       }
       found = values_.try_emplace(storage, index).first;
@@ -428,20 +430,29 @@ bool ProgramBuilder::isBounded() const {
 Status ProgramBuilder::planArena() {
   program_.bounded = program_.dynamic;
   GANTRY_ASSIGN_OR_RETURN(const std::vector<int64_t> maxima, maxOfExprs(program_));
-  std::vector<plan::Value> slots;
+  std::vector<plan::Slot> slots;
   for (const auto &value : program_.values) {
     if (value->storage != Storage::transient)
       continue;
     if (value->slot >= slots.size())
-      slots.resize(value->slot + 1, plan::Value{0, kArenaAlignment, kNever, 0});
-    plan::Value &slot = slots[value->slot];
+      slots.resize(value->slot + 1, plan::Slot{kArenaAlignment, {}});
+    std::vector<plan::SlotUse> &uses = slots[value->slot].uses;
+    if (!program_.dynamic) {
+      const ByteRange range = rangeOf(boxOf(*value, exprs_));
+      uses.push_back({range.offset, range.sizeBytes, value->first_use, value->last_use});
+      continue;
+    }
+    // The place of a part depends on the sizes, so the slot is in use as a whole.
+    if (uses.empty())
+      uses.push_back({0, 0, kNever, 0});
+    plan::SlotUse &use = uses.front();
     if (value->base == kNone) // A part lies within its base, which has the same slot.
-      slot.sizeBytes = std::max<uint64_t>(slot.sizeBytes, maxima[value->size]);
-    slot.firstUse = std::min(slot.firstUse, value->first_use);
-    slot.lastUse = std::max(slot.lastUse, value->last_use);
+      use.sizeBytes = std::max<uint64_t>(use.sizeBytes, maxima[value->size]);
+    use.firstUse = std::min(use.firstUse, value->first_use);
+    use.lastUse = std::max(use.lastUse, value->last_use);
   }
-  GANTRY_ASSIGN_OR_RETURN(plan::Plan plan, plan::planArena(slots));
-  GANTRY_RETURN_IF_ERROR(plan::validatePlan(slots, plan));
+  GANTRY_ASSIGN_OR_RETURN(plan::Plan plan, plan::planSlots(slots));
+  GANTRY_RETURN_IF_ERROR(plan::validateSlots(slots, plan));
   program_.arena_bytes = plan.heightBytes;
   program_.lower_bound_bytes = plan.lowerBoundBytes;
   program_.peak_command = plan.peakCommand;

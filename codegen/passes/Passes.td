@@ -369,7 +369,9 @@ def OrderDispatches : Pass<"order-dispatches", "::mlir::func::FuncOp"> {
     After: `%a = big(%x); %c = small(%a); %b = big(%x); %d = small(%b)`.
   }];
   let options = [Option<"maxStageGrowth", "max-stage-growth", "unsigned", "400",
-                        "the limit of additional stages, in percent of the model's own">];
+                        "the limit of additional stages, in percent of the model's own">,
+                 Option<"wholeStorages", "whole-storages", "bool", "false",
+                        "whether a storage of several tensors counts as a whole, as fit-budget does">];
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }
 

@@ -69,11 +69,12 @@ uint64_t typicalBytes(DispatchOp dispatch, RankedTensorType type) {
 
 } // namespace
 
-DispatchGraph dispatchGraphOf(func::FuncOp function) {
+DispatchGraph dispatchGraphOf(func::FuncOp function, SharedStorage shared) {
   DispatchGraph graph;
   graph.dispatches = llvm::to_vector(function.getBody().front().getOps<DispatchOp>());
   llvm::DenseMap<Value, uint32_t> values;
   llvm::MapVector<Value, plan::OrderProblem::Storage> storages;
+  llvm::DenseSet<Value> withGaps; // Storages of which a part is not one range of bytes.
   for (DispatchOp dispatch : graph.dispatches) {
     plan::OrderProblem::Operator op;
     for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
@@ -88,18 +89,22 @@ DispatchGraph dispatchGraphOf(func::FuncOp function) {
     const auto value = static_cast<uint32_t>(graph.problem.values.size());
     const bool returned = isReturned(dispatch.getResult());
     graph.problem.values.push_back(
-        {returned ? 0 : typicalBytes(dispatch, dispatch.getResult().getType()), returned});
+        {returned ? 0 : typicalBytes(dispatch, dispatch.getResult().getType()), returned, true});
     values[dispatch.getResult()] = value;
     op.writes = {value};
     if (Value storage = storageOf(dispatch.getResult()); storage != dispatch.getResult()) {
-      plan::OrderProblem::Storage &shared = storages[storage];
-      shared.sizeBytes = typicalBytes(dispatch, cast<RankedTensorType>(storage.getType()));
-      shared.values.push_back(value);
+      plan::OrderProblem::Storage &whole = storages[storage];
+      whole.sizeBytes = typicalBytes(dispatch, cast<RankedTensorType>(storage.getType()));
+      whole.values.push_back(value);
+      graph.problem.values.back().mayLeave = false;
+      if (!isOneRange(placementOf(dispatch.getResult())))
+        withGaps.insert(storage);
     }
     graph.problem.operators.push_back(op);
   }
-  for (auto &[storage, shared] : storages)
-    graph.problem.storages.push_back(std::move(shared));
+  for (auto &[storage, values] : storages)
+    if (shared == SharedStorage::kWhole || withGaps.contains(storage))
+      graph.problem.storages.push_back(std::move(values));
   return graph;
 }
 

@@ -14,11 +14,19 @@ struct DispatchGraph {
   plan::OrderProblem problem;               // Operator i and value i belong to dispatch i.
 };
 
+/// How the bytes of a storage of several tensors count. In reality its parts are in use, and
+/// planned, each for itself (engine/plan/slots.h), if each is one range of bytes. But an arena for
+/// such parts may be a few per cent larger than the sum of the live bytes, which a budget must not
+/// exceed. Within a budget, storages therefore count as a whole, unless counting parts lowers the
+/// smallest possible budget to `kWorthwhileParts` of it.
+enum class SharedStorage { kInParts, kWhole };
+inline constexpr double kWorthwhileParts = 0.9;
+
 /// Returns the graph of the function's dispatches. Sizes are in bytes and rounded up as in the
 /// arena. A dynamic dimension counts as its upper limit, or as 64 if it has none. Tensors that the
 /// function returns have size 0, because they lie outside of the arena. Inputs and constants are
 /// not part of the problem.
-DispatchGraph dispatchGraphOf(mlir::func::FuncOp function);
+DispatchGraph dispatchGraphOf(mlir::func::FuncOp function, SharedStorage shared);
 
 /// Returns the name in the model of an operation's first operator; "" if it has none.
 std::string operatorName(mlir::Operation *op);

@@ -63,13 +63,20 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
         function.emitError("a memory budget needs a model whose input shapes are fixed");
         return refuse();
       }
-    DispatchGraph graph = dispatchGraphOf(function);
+    DispatchGraph graph = dispatchGraphOf(function, SharedStorage::kWhole);
     plan::BudgetProblem problem;
     problem.graph = graph.problem;
     problem.hostByteCost = kHostByteCost;
     for (DispatchOp dispatch : graph.dispatches)
       problem.recomputeCost.push_back(recomputeCost(dispatch));
     Result<plan::BudgetPlan> plan = plan::fitBudget(problem, budgetBytes);
+    if (plan.isOk() && !plan->fits) {
+      problem.graph = dispatchGraphOf(function, SharedStorage::kInParts).problem;
+      Result<plan::BudgetPlan> inParts = plan::fitBudget(problem, budgetBytes);
+      if (inParts.isOk() &&
+          double(inParts->minPeakBytes) <= kWorthwhileParts * double(plan->minPeakBytes))
+        plan = std::move(inParts);
+    }
     if (!plan.isOk() || !plan->fits) {
       function.emitError() << (plan.isOk()
                                    ? "the program cannot fit into a budget of " +

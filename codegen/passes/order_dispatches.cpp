@@ -91,7 +91,8 @@ struct OrderDispatchesPass : impl::OrderDispatchesBase<OrderDispatchesPass> {
     func::FuncOp function = getOperation();
     Block &block = function.getBody().front();
     sinkStateUpdates(function);
-    DispatchGraph graph = dispatchGraphOf(function);
+    DispatchGraph graph =
+        dispatchGraphOf(function, wholeStorages ? SharedStorage::kWhole : SharedStorage::kInParts);
     keepReadersBeforeUpdates(function, graph);
     plan::OrderOptions options;
     options.maxStageGrowth = maxStageGrowth / 100.0;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "engine/artifact/artifact_generated.h"
+#include "engine/base/box.h"
 #include "engine/base/status.h"
 
 #include <cstdint>
@@ -42,6 +43,14 @@ uint64_t elementSize(ElementType type);
 const char *elementName(ElementType type);
 /// Bytes per texel, which holds four elements.
 uint64_t texelSize(TexelFormat format);
+/// Returns whether the bytes of a value are a box in a larger storage.
+inline bool hasBox(const Value &value) {
+  return value.box() != nullptr && value.box()->size() != 0;
+}
+/// Returns Value.box of a value that has one: its bytes in its storage, for these values of the
+/// program's expressions. Numbers below 0, in a damaged artifact, make a box that isValid()
+/// refuses.
+Box boxOf(const Value &value, std::span<const int64_t> exprs);
 /// The workgroup size of a variant along a dimension (0 to 2). The program must be verified.
 uint32_t workgroupSizeOf(const Kernel &kernel, const KernelVariant &variant, uint32_t dimension);
 /// The index in Program.exprs of the expression that gives the number of workgroups along a

@@ -25,6 +25,16 @@ void Hasher::update(std::span<const uint8_t> bytes) {
 }
 uint64_t Hasher::digest() const { return XXH3_64bits_digest(&state_->xxh); }
 
+Box boxOf(const Value &value, std::span<const int64_t> exprs) {
+  Box box{elementSize(value.type()), {}};
+  const auto number = [&](uint32_t at) {
+    return static_cast<uint64_t>(exprs[value.box()->Get(at)]);
+  };
+  for (uint32_t i = 0; i < value.box()->size(); i += 3)
+    box.dims.push_back({number(i), number(i + 1), number(i + 2)});
+  return box;
+}
+
 uint64_t elementSize(ElementType type) {
   switch (type) {
   case ElementType::f64:

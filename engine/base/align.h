@@ -25,6 +25,11 @@ constexpr uint64_t roundUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }
 
+/// Returns the largest multiple of alignment, a power of two, that is at most value.
+constexpr uint64_t roundDown(uint64_t value, uint64_t alignment) {
+  return value & ~(alignment - 1);
+}
+
 /// Returns a + b, or nullopt if the sum does not fit into 64 bits.
 constexpr std::optional<uint64_t> checkedAdd(uint64_t a, uint64_t b) {
   if (a > UINT64_MAX - b)

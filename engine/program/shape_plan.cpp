@@ -11,16 +11,6 @@ namespace gantry::program {
 
 using artifact::Storage;
 
-Box boxOf(const artifact::Value &value, std::span<const int64_t> exprs) {
-  Box box{artifact::elementSize(value.type()), {}};
-  const auto number = [&](uint32_t at) {
-    return static_cast<uint64_t>(exprs[value.box()->Get(at)]);
-  };
-  for (uint32_t i = 0; i < value.box()->size(); i += 3)
-    box.dims.push_back({number(i), number(i + 1), number(i + 2)});
-  return box;
-}
-
 namespace {
 
 /// Returns the range of bytes to bind for a value, relative to its slot. sizeBytes: the bytes of
@@ -34,9 +24,9 @@ Result<ByteRange> boundRangeOf(const artifact::Value &value, const ShapePlan &pl
                    "artifact is damaged, compile the model again",
                    value.name()->c_str(), offset, value.alignment());
   const auto start = static_cast<uint64_t>(offset);
-  if (!hasBox(value))
+  if (!artifact::hasBox(value))
     return ByteRange{start, sizeBytes};
-  const Box box = boxOf(value, plan.exprs);
+  const Box box = artifact::boxOf(value, plan.exprs);
   const ByteRange range = isValid(box) ? rangeOf(box) : ByteRange{};
   if (!isValid(box) || (range.sizeBytes > 0 && range.offset < start))
     return statusf(StatusCode::kDataLoss,
@@ -68,12 +58,14 @@ Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePl
       return statusf(StatusCode::kInvalidArgument,
                      "a tensor of %" PRIu64 " bytes at %" PRIu64 " overflows 64 bits",
                      range.sizeBytes, range.offset);
+    const plan::SlotUse use{range.offset, range.sizeBytes, value.first_use(), value.last_use()};
     if (isNew) {
       slots.push_back(
-          {i, value.byte_offset(), *end, value.alignment(), value.first_use(), value.last_use()});
+          {i, value.byte_offset(), *end, value.alignment(), use.firstUse, use.lastUse, {use}});
       continue;
     }
     Slot &slot = slots[at->second];
+    slot.uses.push_back(use);
     if (plan.sizeBytes[i] > plan.sizeBytes[slot.value])
       slot.value = i;
     slot.sizeBytes = std::max(slot.sizeBytes, *end);
@@ -113,34 +105,35 @@ std::vector<plan::Command> commandsOf(const artifact::Program &program, const Sh
 }
 
 Result<plan::Plan> placeSlots(const std::vector<Slot> &slots, const ShapePlanOptions &options) {
-  std::vector<plan::Value> values;
+  std::vector<plan::Slot> values;
   for (const Slot &slot : slots) {
     const std::optional<uint64_t> size = checkedAdd(slot.sizeBytes, options.guardBytes + 3);
     if (!size)
       return statusf(StatusCode::kInvalidArgument,
                      "a tensor of %" PRIu64 " bytes overflows 64 bits", slot.sizeBytes);
-    values.push_back({options.guardBytes ? *size : slot.sizeBytes,
-                      std::max(slot.alignment, options.minAlignment), slot.firstUse, slot.lastUse});
+    values.push_back({std::max(slot.alignment, options.minAlignment), slot.uses});
+    if (options.guardBytes) // A guard follows each slot, so the slot is in use as a whole.
+      values.back().uses = {{0, *size, slot.firstUse, slot.lastUse}};
   }
   // The work is limited to some milliseconds, because a run waits for the plan.
   plan::PlanRequest request;
   request.workLimit = 300'000;
-  GANTRY_ASSIGN_OR_RETURN(plan::Plan placed, plan::planArena(values, request));
-  GANTRY_RETURN_IF_ERROR(plan::validatePlan(values, placed));
+  GANTRY_ASSIGN_OR_RETURN(plan::Plan placed, plan::planSlots(values, request));
+  GANTRY_RETURN_IF_ERROR(plan::validateSlots(values, placed));
   return placed;
 }
 
 Status checkArtifactPlan(const artifact::Program &program, const std::vector<Slot> &slots) {
-  std::vector<plan::Value> values;
+  std::vector<plan::Slot> values;
   plan::Plan placed;
   for (const Slot &slot : slots) {
-    values.push_back({slot.sizeBytes, slot.alignment, slot.firstUse, slot.lastUse});
+    values.push_back({slot.alignment, slot.uses});
     placed.offsets.push_back(slot.offset);
   }
   placed.heightBytes = program.arena_bytes();
   placed.lowerBoundBytes = program.lower_bound_bytes();
   placed.peakCommand = program.peak_command();
-  const Status status = plan::validatePlan(values, placed);
+  const Status status = plan::validateSlots(values, placed);
   if (!status.isOk())
     return statusf(StatusCode::kDataLoss, "the artifact's plan is wrong: %s",
                    status.message().c_str());

@@ -12,7 +12,7 @@
 // Units: bytes. Threads: pure functions; a ShapePlan is immutable.
 #pragma once
 
-#include "engine/plan/plan.h"
+#include "engine/plan/slots.h"
 #include "engine/program/program.h"
 
 namespace gantry::program {
@@ -25,9 +25,10 @@ struct Slot {
   uint64_t offset = kNoOffset;
   uint64_t sizeBytes = 0; // Without the guard.
   uint64_t alignment = 1;
-  uint32_t firstUse = 0; // Index of a command, inclusive.
-  uint32_t lastUse = 0;  // Index of a command, inclusive.
-  bool donated = false;  // True if a donated input is copied into the slot before the commands.
+  uint32_t firstUse = 0;                // Index of a command, inclusive.
+  uint32_t lastUse = 0;                 // Index of a command, inclusive.
+  std::vector<plan::SlotUse> uses = {}; // The ranges that the slot's values use.
+  bool donated = false; // True if a donated input is copied into the slot before the commands.
 };
 
 struct ShapePlan {
@@ -56,15 +57,6 @@ struct ShapePlanOptions {
 /// bound or a size overflows, and kDataLoss if the artifact's plan is wrong.
 Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<const int64_t> symbols,
                                 const ShapePlanOptions &options);
-
-/// Returns whether the bytes of a transient are a box in a larger storage.
-inline bool hasBox(const artifact::Value &value) {
-  return value.box() != nullptr && value.box()->size() != 0;
-}
-
-/// Returns Value.box of a transient: its bytes in its storage, for these values of the program's
-/// expressions. Numbers below 0, in a damaged artifact, make a box that isValid() refuses.
-Box boxOf(const artifact::Value &value, std::span<const int64_t> exprs);
 
 /// Returns the size of the storage for the arena: arenaBytes rounded up to a multiple of 256, but
 /// at least 256; 0 if the program has no transients.

@@ -26,8 +26,9 @@ Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
     plan::StoredValue &entry = values[stored[v]];
     entry.offset = plan.offsets[storage];
     entry.storage = stored[storage];
-    entry.box = hasBox(value) ? boxOf(value, plan.exprs)
-                              : boxOfRange(plan.offsets[v] - entry.offset, plan.sizeBytes[v]);
+    entry.box = artifact::hasBox(value)
+                    ? artifact::boxOf(value, plan.exprs)
+                    : boxOfRange(plan.offsets[v] - entry.offset, plan.sizeBytes[v]);
   }
   for (const artifact::Port *input : *program.inputs())
     if (stored[input->value()] != kNone)

@@ -4,8 +4,8 @@
     budget_test.py --gantry TOOL FOLDER
 
 FOLDER is as for model_test.py. The outputs must be unchanged in every variant. The arena must stay within the
-budget, and --measure must report the cost of the budget. The compiler must refuse a budget one byte below the
-smallest possible one, with a message that names the smallest possible one.
+budget, and --measure must report the cost of the budget. For each profile, the compiler must refuse a budget one byte
+below the smallest possible one, with a message that names the smallest possible one.
 """
 import argparse
 import json
@@ -32,20 +32,21 @@ def main():
     def arena():
         return json.loads(test.call("inspect", artifact, "--json"))["arena_bytes"]
 
-    def smallest():
-        """Returns the smallest possible budget, which the error for a budget of one byte names."""
+    def smallest(profile, budget=1):
+        """Returns the smallest possible budget of a profile, which the error for a smaller budget names."""
         try:
-            test.compile(model, "--memory-budget", 1)
+            test.call("compile", model, "-p", profile, "-o", test.artifact(profile), "--memory-budget", budget)
         except Failure as refusal:
             found = re.search(r"the smallest that can is [^(]*\((\d+) bytes\)", str(refusal))
             if found:
                 return int(found.group(1))
             raise
-        raise Failure("a budget of one byte was accepted")
+        raise Failure(f"a budget of {budget} bytes was accepted")
 
     def fit():
         test.compile(model)
-        whole, floor = arena(), smallest()
+        whole, floors = arena(), [smallest(profile) for profile in PROFILES]
+        floor = max(floors)
         budget = max(whole * 6 // 10, floor)
         test.compile(model, "--memory-budget", budget)
         if arena() > budget:
@@ -55,13 +56,11 @@ def main():
         cost = json.loads(measured)["budget_cost"]
         if cost["runs"] < 5 or cost["with_ns"] <= 0 or cost["without_ns"] <= 0 or cost["slowdown"] <= 0:
             raise Failure(f"no measured cost: {cost}")
-        try:
-            test.compile(model, "--memory-budget", floor - 1)
-            raise Failure("a budget below the smallest possible one was accepted")
-        except Failure as refusal:
-            if f"({floor} bytes)" not in str(refusal):
-                raise
-        return f"{whole} bytes without, {arena()} within {budget}; at least {floor}; {cost['slowdown']:.2f} x the time"
+        within = arena()
+        for profile, least in zip(PROFILES, floors):
+            if (named := smallest(profile, least - 1)) != least:
+                raise Failure(f"{profile}: the smallest budget is {least} bytes, or {named}")
+        return f"{whole} bytes without, {within} within {budget}; at least {floor}; {cost['slowdown']:.2f} x the time"
 
     if test.check("fits", fit):
         for variant in VARIANTS:

@@ -59,7 +59,7 @@ void describe(MemoryTrial &trial, const DispatchGraph &graph, ArrayRef<Operation
       trial.tensors[value].storage = trial.storages.size();
       placed[value] = true;
     }
-    trial.storages.push_back({shared.sizeBytes, shared.values});
+    trial.storages.push_back({shared.sizeBytes, shared.values, false});
   }
   for (uint32_t i = 0; i < count; ++i) {
     StoredTensor &tensor = trial.tensors[i];
@@ -70,7 +70,7 @@ void describe(MemoryTrial &trial, const DispatchGraph &graph, ArrayRef<Operation
     tensor.isReturned = problem.values[i].kept;
     if (!placed[i]) {
       tensor.storage = trial.storages.size();
-      trial.storages.push_back({problem.values[i].sizeBytes, {i}});
+      trial.storages.push_back({problem.values[i].sizeBytes, {i}, problem.values[i].mayLeave});
     }
     for (uint32_t read : problem.operators[i].reads) {
       addUnique(tensor.reads, read);
@@ -89,12 +89,14 @@ void describe(MemoryTrial &trial, const DispatchGraph &graph, ArrayRef<Operation
 }
 
 /// Orders the dispatches, and computes the bytes that are alive and needed along the order.
-bool measure(MemoryTrial &trial, const plan::OrderProblem &problem, bool keepOrder) {
+/// `forOrder`: the problem that order-dispatches solves.
+bool measure(MemoryTrial &trial, const plan::OrderProblem &problem,
+             const plan::OrderProblem &forOrder, bool keepOrder) {
   const size_t count = problem.operators.size();
   trial.order.resize(count);
   std::iota(trial.order.begin(), trial.order.end(), 0);
   if (!keepOrder) {
-    Result<plan::Order> found = plan::searchOrder(problem);
+    Result<plan::Order> found = plan::searchOrder(forOrder);
     if (!found.isOk())
       return false;
     if (found->peakBytes < found->givenPeakBytes)
@@ -115,7 +117,8 @@ bool measure(MemoryTrial &trial, const plan::OrderProblem &problem, bool keepOrd
 
 } // namespace
 
-std::optional<MemoryTrial> tryMemory(func::FuncOp function, OpPassManager passes, bool keepOrder) {
+std::optional<MemoryTrial> tryMemory(func::FuncOp function, OpPassManager passes, bool keepOrder,
+                                     SharedStorage shared, bool inBudget) {
   MLIRContext *context = function.getContext();
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   auto clone = cast<func::FuncOp>(function->clone());
@@ -132,9 +135,11 @@ std::optional<MemoryTrial> tryMemory(func::FuncOp function, OpPassManager passes
   ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
   if (failed(manager.run(*module)))
     return std::nullopt;
-  const DispatchGraph graph = dispatchGraphOf(clone);
+  const DispatchGraph graph = dispatchGraphOf(clone, shared);
   MemoryTrial trial;
-  if (!measure(trial, graph.problem, keepOrder))
+  if (!measure(trial, graph.problem,
+               inBudget ? dispatchGraphOf(clone, SharedStorage::kWhole).problem : graph.problem,
+               keepOrder))
     return std::nullopt;
   describe(trial, graph, operators);
   return trial;

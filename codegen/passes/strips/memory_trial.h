@@ -6,6 +6,7 @@
 // Thread safety: one trial at a time in one MLIR context.
 #pragma once
 
+#include "codegen/passes/dispatch_graph.h"
 #include "engine/plan/order/order.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,6 +30,7 @@ struct StoredTensor {
 struct TensorStorage {
   uint64_t bytes = 0;            // 0 if the function returns it.
   std::vector<uint32_t> tensors; // In ascending order.
+  bool mayLeave = true;          // A budget may move it out of the arena between two uses.
   uint32_t first = 0, last = 0;  // The positions between which it is alive, inclusive.
 };
 
@@ -53,9 +55,11 @@ struct MemoryTrial {
   }
 };
 
-/// Runs the passes on a clone of the function. `keepOrder`: the dispatches keep their order. None
-/// if a pass fails; its diagnostics are dropped, because the pass will fail again in the pipeline.
+/// Runs the passes on a clone of the function. `shared`: how storages count; `inBudget`:
+/// they count as a whole for the order. `keepOrder`: the
+/// dispatches keep their order. None if a pass fails; its diagnostics are dropped, because the pass
+/// will fail again in the pipeline.
 std::optional<MemoryTrial> tryMemory(mlir::func::FuncOp function, mlir::OpPassManager passes,
-                                     bool keepOrder);
+                                     bool keepOrder, SharedStorage shared, bool inBudget);
 
 } // namespace gantry::codegen

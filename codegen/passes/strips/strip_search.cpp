@@ -35,6 +35,7 @@ class StripSearch {
 public:
   StripSearch(const MemoryTrial &trial, const StripGoal &goal)
       : trial_(trial), goal_(goal), bytes_(trial.bytes(goal.needed)),
+        peakAt_(std::max_element(bytes_.begin(), bytes_.end()) - bytes_.begin()),
         position_(trial.order.size()) {
     for (uint32_t at = 0; at < trial.order.size(); ++at)
       position_[trial.order[at]] = at;
@@ -66,13 +67,12 @@ private:
   /// Returns the largest storages at the peak: those that are alive, or those that the dispatch
   /// there needs.
   SmallVector<uint32_t> largestAtPeak() const {
-    const auto peak = std::max_element(bytes_.begin(), bytes_.end());
-    const auto at = static_cast<uint32_t>(peak - bytes_.begin());
     SmallVector<uint32_t> found;
     for (uint32_t i = 0; i < trial_.storages.size(); ++i) {
       const TensorStorage &storage = trial_.storages[i];
-      if (storage.first <= at && at <= storage.last && storage.bytes * 16 >= *peak &&
-          (!goal_.needed || storage.tensors.size() > 1 || isUsedBy(storage, trial_.order[at])))
+      if (storage.first <= peakAt_ && peakAt_ <= storage.last &&
+          storage.bytes * 16 >= bytes_[peakAt_] &&
+          (!goal_.needed || !storage.mayLeave || isUsedBy(storage, trial_.order[peakAt_])))
         found.push_back(i);
     }
     std::stable_sort(found.begin(), found.end(), [&](uint32_t a, uint32_t b) {
@@ -193,6 +193,8 @@ private:
       plan.operations = addedOperations(plan, *middle);
       plan.cost += plan.operations;
       const std::vector<uint64_t> outside = bytesOutside(tensors);
+      if (runsOutside(trial_.order[peakAt_], tensors) && double(outside[peakAt_]) > goal_.maxPeak)
+        return; // The peak stays.
       const uint64_t within =
           goal_.needed ? neededWithin(tensors, *middle) : peakWithin(tensors, *middle, outside);
       plan.peakBytes =
@@ -337,7 +339,7 @@ private:
   std::vector<uint64_t> bytesOutside(const Indices &tensors) const {
     std::vector<uint64_t> bytes(bytes_);
     for (const TensorStorage &storage : trial_.storages) {
-      if (!isDivided(storage, tensors) || (goal_.needed && storage.tensors.size() == 1))
+      if (!isDivided(storage, tensors) || (goal_.needed && storage.mayLeave))
         continue;
       for (uint32_t p = storage.first; p <= storage.last; ++p)
         bytes[p] -= std::min(bytes[p], storage.bytes);
@@ -372,14 +374,19 @@ private:
   uint64_t peakOutside(const Indices &tensors, ArrayRef<uint64_t> bytes) const {
     uint64_t peak = 0;
     for (uint32_t p = 0; p < bytes.size(); ++p) {
-      const uint32_t i = trial_.order[p];
-      const StoredTensor &tensor = trial_.tensors[i];
-      const bool staysWhole =
-          llvm::any_of(tensor.readers, [&](uint32_t reader) { return tensors.count(reader) == 0; });
-      if (tensors.count(i) == 0 || (i != *tensors.rbegin() && staysWhole))
+      if (runsOutside(trial_.order[p], tensors))
         peak = std::max(peak, bytes[p]);
     }
     return peak;
+  }
+
+  /// Returns whether a dispatch still runs when the chain is computed in strips: it is no member,
+  /// or a dispatch outside of the chain reads its result.
+  bool runsOutside(uint32_t dispatch, const Indices &tensors) const {
+    return tensors.count(dispatch) == 0 ||
+           (dispatch != *tensors.rbegin() &&
+            llvm::any_of(trial_.tensors[dispatch].readers,
+                         [&](uint32_t reader) { return tensors.count(reader) == 0; }));
   }
 
   /// Returns the bytes that are alive while the strips are computed. `outside`: bytesOutside().
@@ -407,7 +414,7 @@ private:
     const uint32_t end = *tensors.rbegin(), at = position_[end];
     uint64_t always = wholeBytes(end); // Bytes that cannot leave the arena during the strips.
     for (const TensorStorage &storage : trial_.storages)
-      if (storage.tensors.size() > 1 && storage.first <= at && at <= storage.last &&
+      if (!storage.mayLeave && storage.first <= at && at <= storage.last &&
           !isDivided(storage, tensors))
         always += storage.bytes;
     uint64_t peak = 0;
@@ -423,6 +430,7 @@ private:
   const MemoryTrial &trial_;
   const StripGoal &goal_;
   const std::vector<uint64_t> &bytes_; // Per position, the bytes that the goal lowers.
+  const size_t peakAt_;                // The first position with the most bytes.
   std::vector<uint32_t> position_;     // Per dispatch, its position in the order.
   llvm::DenseMap<Operation *, uint32_t> tensorOf_;
   llvm::DenseMap<Operation *, double> operations_; // operationsOf() each operator.

@@ -22,8 +22,9 @@ using namespace mlir;
 
 namespace {
 
-constexpr size_t kMaxChains = 16;   // Chains of a function.
-constexpr size_t kPlansPerStep = 3; // Plans that are measured before the search gives up.
+constexpr size_t kMaxChains = 16; // Chains of a function.
+// Plans that are measured before the search gives up, without and within a budget.
+constexpr size_t kFreePlans = 3, kBudgetPlans = 12;
 
 // Without a budget, strips must pay off for any user.
 constexpr double kFreeShare = 0.02; // Limit on the cost, as a share of the model's arithmetic.
@@ -34,6 +35,10 @@ constexpr double kFreeGain = 0.05;  // Each chain lowers the peak by at least th
 constexpr double kBudgetShare = 0.25, kNeededShare = 4;
 constexpr double kBudgetDispatches = 24, kNeededDispatches = 128; // Additional dispatches.
 constexpr double kBudgetGain = 0.03;
+// The peaks, as shares of the peak without strips, with which the search for the lowest peak is
+// content for one chain. A search for less computes the first chains in so many strips that no
+// dispatches are left for the others.
+constexpr double kTargets[] = {1.0 / 16, 1.0 / 4, 3.0 / 8};
 
 /// Returns the operator's name in the model, or else the name of its result; may be empty.
 std::string nameOf(Operation *op) {
@@ -78,27 +83,48 @@ struct StripsPass : impl::StripsBase<StripsPass> {
     goal.minStripElements = minElements;
     // Two strips of two tensors add two dispatches.
     const bool mayBeFree = goal.maxCost >= 2 * dispatchCost;
-    State state{cast<func::FuncOp>(function->clone())};
-    if ((!mayBeFree && budgetBytes == 0) || !measure(state))
+    if (!mayBeFree && budgetBytes == 0)
       return;
+    shared_ = budgetBytes > 0 ? SharedStorage::kWhole : SharedStorage::kInParts;
+    State best = search(function, goal, mayBeFree);
+    if (budgetBytes > 0 && best.memory.neededPeak > budgetBytes) {
+      shared_ = SharedStorage::kInParts;
+      if (State inParts = search(function, goal, mayBeFree);
+          double(inParts.memory.neededPeak) <= kWorthwhileParts * double(best.memory.neededPeak))
+        best = std::move(inParts);
+    }
+    if (best.chains.empty())
+      return;
+    function.getBody().takeBody(best.function->getBody());
+    setAttribute(function, StripsAttr::get(&getContext(), best.chains,
+                                           static_cast<int64_t>(modelOperations_)));
+  }
+
+  /// Returns the function with the strips that are free, and with those that the budget needs.
+  State search(func::FuncOp function, const StripGoal &free, bool mayBeFree) {
+    State state{cast<func::FuncOp>(function->clone())};
+    if (!measure(state))
+      return state;
     if (mayBeFree && state.memory.peakBytes >= minBytes)
-      if (std::optional<State> free = improve(state, goal, kFreeGain))
-        state = std::move(*free);
+      if (std::optional<State> found = improve(state, free, kFreeGain))
+        state = std::move(*found);
     if (budgetBytes > 0)
       fitBudget(state);
-    if (state.chains.empty())
-      return;
-    function.getBody().takeBody(state.function->getBody());
-    setAttribute(function, StripsAttr::get(&getContext(), state.chains,
-                                           static_cast<int64_t>(modelOperations_)));
+    return state;
   }
 
   /// Lowers the peak to the budget, or at least the working set of the largest operators, which
   /// fit-budget cannot lower. Whether a budget can be met must not depend on how the search is
-  /// guided to it, so a search for the lowest peak decides that. A search that is content with the
+  /// guided to it, so searches for the lowest peak decide that. A search that is content with the
   /// budget then finds cheaper strips.
   void fitBudget(State &state) {
-    std::optional<State> lowest = lower(state, 1);
+    std::optional<State> lowest;
+    for (const double share : kTargets) {
+      std::optional<State> found =
+          lower(state, static_cast<uint64_t>(share * double(state.memory.peakBytes)));
+      if (found && (!lowest || found->memory.neededPeak < lowest->memory.neededPeak))
+        lowest = std::move(found);
+    }
     if (!lowest)
       return;
     std::optional<State> found;
@@ -124,7 +150,8 @@ struct StripsPass : impl::StripsBase<StripsPass> {
   }
 
   bool measure(State &state) {
-    std::optional<MemoryTrial> memory = tryMemory(*state.function, trialPasses_, keepOrder);
+    std::optional<MemoryTrial> memory =
+        tryMemory(*state.function, trialPasses_, keepOrder, shared_, budgetBytes > 0);
     if (memory)
       state.memory = std::move(*memory);
     return memory.has_value();
@@ -156,8 +183,9 @@ struct StripsPass : impl::StripsBase<StripsPass> {
   /// Computes one more chain in strips, such that fewer dispatches exceed the goal's limit.
   std::optional<State> step(const State &from, const StripGoal &goal) {
     std::vector<StripPlan> plans = findStripPlans(from.memory, goal);
-    if (plans.size() > kPlansPerStep)
-      plans.resize(kPlansPerStep);
+    const size_t limit = goal.mayRepeat ? kBudgetPlans : kFreePlans;
+    if (plans.size() > limit)
+      plans.resize(limit);
     for (const StripPlan &plan : plans) {
       std::optional<State> next = apply(plan, from);
       if (next &&
@@ -198,6 +226,7 @@ struct StripsPass : impl::StripsBase<StripsPass> {
   }
 
   OpPassManager trialPasses_;
+  SharedStorage shared_ = SharedStorage::kInParts;
   double modelOperations_ = 0; // Arithmetic operations of the function without strips.
 };
 

@@ -59,8 +59,8 @@ private:
 
   void findGaps() {
     for (const OrderGraph::Value &value : graph_.values()) {
-      if (value.writers.size() > 1)
-        continue; // A storage stays whole from its first writer to its last reader.
+      if (!value.mayLeave)
+        continue;
       const uint32_t writer = value.writers.front();
       uint32_t last = writer;
       for (uint32_t reader : value.readers) { // Readers are ascending.

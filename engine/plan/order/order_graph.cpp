@@ -60,7 +60,8 @@ std::vector<uint32_t> OrderGraph::addValues(const OrderProblem &problem) {
            v,
            {},
            {},
-           false});
+           false,
+           storage == kNone && problem.values[v].mayLeave});
     }
     numbers[v] = number;
     values_[number].writers.push_back(writer[v]);

@@ -26,6 +26,7 @@ public:
     std::vector<uint32_t> writers; // One, except for storages.
     std::vector<uint32_t> readers;
     bool kept = false;
+    bool mayLeave = true; // False for storages.
   };
   struct Operator {
     std::vector<uint32_t> reads, writes, mayTake; // Values of the graph.

@@ -1,6 +1,7 @@
 // Implements the what-if questions.
 #include "profiler_gui/model/analysis/what_if.h"
 
+#include "engine/plan/slots.h"
 #include "profiler_gui/model/analysis/what_if_graph.h"
 
 #include <algorithm>
@@ -83,9 +84,8 @@ Result<WhatIf> whatIfSize(const CaptureModel &model, uint32_t entry, double fact
   WhatIf answer;
   answer.kind = WhatIf::Kind::kSize;
   answer.plan = changed.plan;
-  std::vector<plan::Value> values;
-  std::unordered_map<uint32_t, size_t> valueOfSlot;
-  std::vector<uint64_t> changedSizes; // Parallel to `values`.
+  std::vector<plan::Slot> before, after;
+  std::unordered_map<uint32_t, size_t> numberOfSlot; // In `before` and `after`.
   std::unordered_map<uint32_t, uint64_t> startOfSlot;
   for (const uint32_t index : model.plans()[changed.plan].entries) {
     const PlanEntry &each = model.planEntries()[index];
@@ -98,35 +98,30 @@ Result<WhatIf> whatIfSize(const CaptureModel &model, uint32_t entry, double fact
     const PlanEntry &each = model.planEntries()[index];
     if (each.storage != Storage::kTransient)
       continue;
-    const auto [found, isNew] = valueOfSlot.emplace(each.slot, values.size());
+    const auto [found, isNew] = numberOfSlot.emplace(each.slot, before.size());
     if (isNew) {
-      values.push_back({0, kAlignment, each.firstUse, each.lastUse});
-      changedSizes.push_back(0);
+      before.push_back({kAlignment, {}});
+      after.push_back({kAlignment, {}});
     }
-    plan::Value &value = values[found->second];
     uint64_t bytes = each.sizeBytes;
     const uint64_t start = each.offset - startOfSlot[each.slot]; // Within its slot.
-    value.sizeBytes = std::max(value.sizeBytes, start + bytes);
+    before[found->second].uses.push_back({start, bytes, each.firstUse, each.lastUse});
     if (index == entry) {
       bytes = std::max<uint64_t>(1, static_cast<uint64_t>(static_cast<double>(bytes) * factor));
       answer.valueBytes = bytes;
     }
     answer.places.push_back({index, start, bytes, each.firstUse, each.lastUse});
-    changedSizes[found->second] = std::max(changedSizes[found->second], start + bytes);
-    value.firstUse = std::min(value.firstUse, each.firstUse);
-    value.lastUse = std::max(value.lastUse, each.lastUse);
+    after[found->second].uses.push_back({start, bytes, each.firstUse, each.lastUse});
   }
   plan::PlanRequest request;
   request.workLimit = kPlannerWorkLimit;
-  GANTRY_ASSIGN_OR_RETURN(const plan::Plan before, plan::planArena(values, request));
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i].sizeBytes = changedSizes[i];
-  GANTRY_ASSIGN_OR_RETURN(const plan::Plan planned, plan::planArena(values, request));
-  answer.arenaBefore = before.heightBytes;
+  GANTRY_ASSIGN_OR_RETURN(const plan::Plan present, plan::planSlots(before, request));
+  GANTRY_ASSIGN_OR_RETURN(const plan::Plan planned, plan::planSlots(after, request));
+  answer.arenaBefore = present.heightBytes;
   answer.arenaBytes = planned.heightBytes;
   answer.lowerBoundBytes = planned.lowerBoundBytes;
   for (WhatIfPlace &place : answer.places)
-    place.offset += planned.offsets[valueOfSlot[model.planEntries()[place.entry].slot]];
+    place.offset += planned.offsets[numberOfSlot[model.planEntries()[place.entry].slot]];
   return answer;
 }
 

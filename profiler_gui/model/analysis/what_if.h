@@ -13,7 +13,7 @@
 // the command's mean time in the capture; moving costs 1/kHostBytesPerNs nanoseconds per byte and
 // direction.
 //
-// Threads: pure functions. Errors: those of planArena(), searchOrder() and fitBudget();
+// Threads: pure functions. Errors: those of planSlots(), searchOrder() and fitBudget();
 // kInvalidArgument for an index or a factor out of range.
 #pragma once
 

@@ -22,6 +22,24 @@ bool contains(const std::vector<uint32_t> &list, uint32_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+/// Returns, for each value that contains others, as a concatenation contains its inputs, the values
+/// inside of it.
+std::unordered_map<uint32_t, std::vector<uint32_t>> partsOf(const CaptureModel &model,
+                                                            const Plan &plan) {
+  std::unordered_map<uint32_t, std::vector<const PlanEntry *>> slots;
+  for (const uint32_t index : plan.entries)
+    if (const PlanEntry &entry = model.planEntries()[index]; entry.storage == Storage::kTransient)
+      slots[entry.slot].push_back(&entry);
+  std::unordered_map<uint32_t, std::vector<uint32_t>> parts;
+  for (const auto &[slot, entries] : slots)
+    for (const PlanEntry *whole : entries)
+      for (const PlanEntry *part : entries)
+        if (part->sizeBytes < whole->sizeBytes && whole->offset <= part->offset &&
+            part->offset < whole->offset + whole->sizeBytes)
+          parts[whole->value].push_back(part->value);
+  return parts;
+}
+
 } // namespace
 
 WhatIfGraph::WhatIfGraph(const CaptureModel &model, uint32_t planIndex) {
@@ -30,9 +48,14 @@ WhatIfGraph::WhatIfGraph(const CaptureModel &model, uint32_t planIndex) {
   std::vector<std::vector<uint32_t>> reads(commands);
   std::vector<std::vector<uint32_t>> writes(commands);
   std::unordered_map<uint32_t, Versions> versions;
+  const auto parts = partsOf(model, plan);
   for (const Access &access : plan.accesses) {
     if (access.command >= commands)
       continue;
+    if (const auto inside = parts.find(access.value); inside != parts.end() && !access.write)
+      for (const uint32_t part : inside->second)
+        if (!contains(reads[access.command], part))
+          reads[access.command].push_back(part);
     std::vector<uint32_t> &list = access.write ? writes[access.command] : reads[access.command];
     if (contains(list, access.value))
       continue;

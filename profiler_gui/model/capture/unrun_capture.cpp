@@ -3,7 +3,7 @@
 
 #include "engine/artifact/artifact.h"
 #include "engine/base/device_profile.h"
-#include "engine/plan/plan.h"
+#include "engine/plan/slots.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -65,7 +65,7 @@ private:
     boundBytes_ = program_.lower_bound_bytes();
     offsets_.assign(program_.values()->size(), UINT64_MAX);
     std::unordered_map<uint32_t, size_t> itemOfSlot;
-    std::vector<plan::Value> items;
+    std::vector<plan::Slot> items;
     for (uint32_t i = 0; i < program_.values()->size(); ++i) {
       const artifact::Value &value = *program_.values()->Get(i);
       if (value.storage() != artifact::Storage::transient)
@@ -75,16 +75,22 @@ private:
         continue;
       const auto [found, isNew] = itemOfSlot.emplace(value.slot(), items.size());
       if (isNew)
-        items.push_back({0, value.alignment(), value.first_use(), value.last_use()});
-      plan::Value &item = items[found->second];
-      item.sizeBytes = std::max(item.sizeBytes, slotOffsetOf(value) + sizeOf(value));
+        items.emplace_back();
+      plan::Slot &item = items[found->second];
       item.alignment = std::max<uint64_t>(item.alignment, value.alignment());
-      item.firstUse = std::min(item.firstUse, value.first_use());
-      item.lastUse = std::max(item.lastUse, value.last_use());
+      const Box box = artifact::hasBox(value) ? artifact::boxOf(value, sizes_)
+                                              : boxOfRange(slotOffsetOf(value), sizeOf(value));
+      if (!isValid(box))
+        return statusf(StatusCode::kDataLoss,
+                       "'%s' lies outside of its storage; the artifact is damaged, compile the "
+                       "model again",
+                       text(value.name()).c_str());
+      const ByteRange range = rangeOf(box);
+      item.uses.push_back({range.offset, range.sizeBytes, value.first_use(), value.last_use()});
     }
     if (!program_.dynamic() || program_.bounded())
       return Status::ok();
-    GANTRY_ASSIGN_OR_RETURN(const plan::Plan planned, plan::planArena(items));
+    GANTRY_ASSIGN_OR_RETURN(const plan::Plan planned, plan::planSlots(items));
     arenaBytes_ = planned.heightBytes;
     boundBytes_ = planned.lowerBoundBytes;
     for (uint32_t i = 0; i < program_.values()->size(); ++i) {

@@ -30,7 +30,7 @@ struct UnrunCapture {
 inline constexpr uint64_t kUnrunCommandNs = 10'000;
 
 /// Opens the artifact at `path`. Errors: those of Artifact::open(), evaluateExprs() and
-/// planArena().
+/// planSlots().
 Result<UnrunCapture> openUnrun(const std::string &path);
 
 } // namespace gantry::profiler

@@ -130,9 +130,9 @@ public:
 private:
   uint64_t firstByte(uint32_t value) const {
     const artifact::Value &entry = *program_.values()->Get(value);
-    if (!program::hasBox(entry))
+    if (!artifact::hasBox(entry))
       return plan_.offsets[value];
-    return plan_.offsets[entry.base()] + rangeOf(program::boxOf(entry, plan_.exprs)).offset;
+    return plan_.offsets[entry.base()] + rangeOf(artifact::boxOf(entry, plan_.exprs)).offset;
   }
 
   std::string nameOf(uint32_t value) const { return program_.values()->Get(value)->name()->str(); }

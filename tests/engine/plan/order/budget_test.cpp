@@ -125,6 +125,22 @@ TEST(Budget, MeetsSixtyPercentOfThePeakOfBranchyNetworks) {
     }
 }
 
+TEST(Budget, ValuesThatMayNotLeaveStay) {
+  // Both have a gap during the command that writes value 2, which is the peak.
+  OrderProblem graph;
+  graph.values = {{100, false}, {50, false}, {100, false}};
+  graph.operators = {{{}, {0}, {}}, {{}, {1}, {}}, {{}, {2}, {}}, {{0, 1, 2}, {}, {}}};
+  EXPECT_EQ(fitBudget(withCosts(graph, -1), UINT64_MAX)->minPeakBytes, 250u);
+  graph.operators = {{{}, {0}, {}}, {{}, {1}, {}}, {{}, {2}, {}}, {{2}, {}, {}}, {{0, 1}, {}, {}}};
+  EXPECT_EQ(fitBudget(withCosts(graph, -1), UINT64_MAX)->minPeakBytes, 150u);
+  graph.values[0].mayLeave = false;
+  const auto plan = fitBudget(withCosts(graph, -1), 200);
+  ASSERT_TRUE(plan.isOk() && plan->fits);
+  EXPECT_EQ(plan->minPeakBytes, 200u);
+  for (const BudgetAction &action : plan->actions)
+    EXPECT_NE(action.value, 0u);
+}
+
 TEST(Budget, RecomputesCheapValuesAndMovesOthers) {
   // Value 0 is written first and read last. Value 1 has the same size; it is written and read while
   // value 0 is alive.

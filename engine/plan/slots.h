@@ -1,0 +1,51 @@
+// Plans slots: ranges of the arena whose bytes are in use at different times.
+//
+// A slot is the storage of one or several tensors. The parts of a concatenation, for example, are
+// written one after another, so that most of their storage is free while the first parts are alive.
+// A slot is divided into pieces: ranges of bytes that are in use from one command to another.
+//
+// Algorithm: planArena() plans the slots as rectangles. If the pieces could need less, the slots
+// are placed one after another, each at the lowest offset at which its pieces overlap no piece of
+// an earlier slot. One of the slots that reach the height then gets an earlier place in the order,
+// and all are placed again, until the height is the lower bound of the pieces or the work is done.
+//
+// Threads: pure functions. Units: bytes. Errors: those of planArena() and validatePlan().
+#pragma once
+
+#include "engine/plan/plan.h"
+
+namespace gantry::plan {
+
+/// A range of a slot's bytes that is in use from one command to another, inclusive.
+struct SlotUse {
+  uint64_t offset = 0; // From the start of the slot.
+  uint64_t sizeBytes = 0;
+  uint32_t firstUse = 0;
+  uint32_t lastUse = 0;
+};
+
+struct Slot {
+  uint64_t alignment = 1;    // Of the slot's start; a power of two.
+  std::vector<SlotUse> uses; // At least one. They may overlap, and end within 64 bits.
+};
+
+/// The pieces of several slots, slot by slot, each with the alignment of its slot.
+struct SlotPieces {
+  std::vector<Value> values;     // The pieces of all slots.
+  std::vector<uint32_t> slots;   // Per piece: its slot.
+  std::vector<uint64_t> offsets; // Per piece: bytes from the start of its slot.
+};
+
+/// Divides the slots into pieces. Each byte of a use lies in a piece that is alive from the first
+/// to the last use of that byte. Pieces begin at multiples of their slot's alignment.
+SlotPieces piecesOf(const std::vector<Slot> &slots);
+
+/// Places all slots. Plan::offsets has one offset per slot, the bounds are those of the pieces, and
+/// the height is at most that of planArena() for the slots as rectangles. The pins of the request
+/// must be empty.
+Result<Plan> planSlots(const std::vector<Slot> &slots, const PlanRequest &request = {});
+
+/// Checks that no two slots use the same bytes at one command, with validatePlan().
+Status validateSlots(const std::vector<Slot> &slots, const Plan &plan);
+
+} // namespace gantry::plan
