@@ -25,7 +25,7 @@ COMPILER_API = "gantry/compiler.h"
 VERSION_API = "gantry/version.h"  # Both other public headers include it.
 ANYTHING = "*"
 
-ENGINE_BELOW_PROGRAM = ["engine/base", "engine/plan", "engine/trace", "engine/artifact",
+ENGINE_BELOW_PROGRAM = ["engine/base", "engine/hazards", "engine/plan", "engine/trace", "engine/artifact",
                         "engine/device", "engine/heap"]
 
 # Maps a folder to (its content, the folders and public headers that it may include besides itself). A file
@@ -36,7 +36,8 @@ FOLDERS = {
                        [RUNTIME_API, VERSION_API]),
     "engine/base": ("status codes, files, threads, sockets, logging", []),
     "engine/op_kind": ("kinds of operators and their colours", []),
-    "engine/plan": ("static memory planner, order search, hazards", ["engine/base"]),
+    "engine/hazards": ("barriers, and the checks of finished programs", ["engine/base"]),
+    "engine/plan": ("static memory planner, order search", ["engine/base"]),
     "engine/trace": ("events, rings, captures, live attach, exports", ["engine/base"]),
     "engine/artifact": ("reads and writes .gantry files", ["engine/base"]),
     "engine/device": ("the interface that a backend implements", ["engine/base"]),
@@ -47,7 +48,8 @@ FOLDERS = {
                     ENGINE_BELOW_PROGRAM + ["engine/program", "backends/vulkan", RUNTIME_API]),
     "backends/vulkan": ("the Vulkan 1.2 backend", ["engine/base", "engine/device", "engine/trace"]),
     "codegen": ("the compiler; MLIR is used here only",
-                ["engine/base", "engine/plan", "engine/artifact", COMPILER_API]),
+                ["engine/base", "engine/hazards", "engine/plan", "engine/artifact",
+                 COMPILER_API]),
     "codegen/include": ("the public C API of the compiler, compiler.h", [COMPILER_API, VERSION_API]),
     "profiler_gui": ("the desktop profiler, gantry-profiler",
                      ["engine/base", "engine/op_kind", "engine/plan", "engine/artifact",

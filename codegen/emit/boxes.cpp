@@ -1,6 +1,6 @@
 #include "codegen/emit/boxes.h"
 
-#include "engine/plan/plan.h"
+#include "engine/hazards/hazards.h"
 
 namespace gantry::codegen {
 
@@ -74,7 +74,7 @@ Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs) {
 }
 
 Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs) {
-  std::vector<plan::StoredValue> values;
+  std::vector<hazards::StoredValue> values;
   std::vector<uint32_t> stored(program.values.size(), kNone); // Index in `values`.
   for (size_t v = 0; v < program.values.size(); ++v)
     if (program.values[v]->storage == Storage::transient) {
@@ -85,15 +85,15 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
     if (stored[v] == kNone)
       continue;
     const artifact::ValueT &value = *program.values[v];
-    plan::StoredValue &entry = values[stored[v]];
+    hazards::StoredValue &entry = values[stored[v]];
     entry.offset = value.byte_offset;
     entry.storage = value.base == kNone ? stored[v] : stored[value.base];
     entry.isFilledBefore = v < program.inputs.size(); // A donated input.
     entry.box = boxOf(value, exprs);
   }
-  std::vector<plan::StorageCommand> commands;
+  std::vector<hazards::StorageCommand> commands;
   for (const auto &command : program.commands) {
-    plan::StorageCommand entry;
+    hazards::StorageCommand entry;
     for (size_t b = 0; b < command->bindings.size(); ++b)
       if (const uint32_t value = stored[command->bindings[b]]; value != kNone)
         (command->writes[b] ? entry.writes : entry.reads).push_back(value);
@@ -101,7 +101,7 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
       entry.inPlace = stored[command->bindings[command->in_place]];
     commands.push_back(std::move(entry));
   }
-  return plan::checkStorage(values, commands);
+  return hazards::checkStorage(values, commands);
 }
 
 } // namespace gantry::codegen

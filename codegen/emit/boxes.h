@@ -20,7 +20,7 @@ std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, Layout
 /// in their own memory.
 Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs);
 
-/// Checks a static program with plan::checkStorage(). The message names values and commands.
+/// Checks a static program with hazards::checkStorage(). The message names values and commands.
 Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs);
 
 } // namespace gantry::codegen

@@ -7,6 +7,7 @@
 #include "codegen/passes/in_place.h"
 #include "codegen/passes/placement.h"
 #include "codegen/passes/tensor_dims.h"
+#include "engine/hazards/hazards.h"
 #include "engine/plan/slots.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -495,10 +496,10 @@ Status ProgramBuilder::reportOrder() {
 }
 
 Status ProgramBuilder::placeBarriers() {
-  std::vector<plan::Command> commands;
+  std::vector<hazards::Command> commands;
   const std::vector<uint32_t> buffers = buffersOfValues();
   for (const auto &command : program_.commands) {
-    plan::Command entry;
+    hazards::Command entry;
     for (size_t b = 0; b < command->bindings.size(); ++b) {
       const artifact::ValueT &value = *program_.values[command->bindings[b]];
       const bool transient = value.storage == Storage::transient;
@@ -509,8 +510,8 @@ Status ProgramBuilder::placeBarriers() {
     }
     commands.push_back(std::move(entry));
   }
-  plan::placeBarriers(commands);
-  GANTRY_RETURN_IF_ERROR(plan::checkHazards(commands));
+  hazards::placeBarriers(commands);
+  GANTRY_RETURN_IF_ERROR(hazards::checkHazards(commands));
   for (size_t c = 0; c < commands.size(); ++c)
     program_.commands[c]->barrier_before = commands[c].barrierBefore;
   return Status::ok();

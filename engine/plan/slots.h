@@ -25,7 +25,7 @@ struct SlotUse {
 };
 
 struct Slot {
-  uint64_t alignment = 1;    // Of the slot's start; a power of two.
+  uint64_t alignment = 1;    // The slot begins at a multiple of this power of two.
   std::vector<SlotUse> uses; // At least one. They may overlap, and end within 64 bits.
 };
 

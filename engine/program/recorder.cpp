@@ -4,7 +4,7 @@
 namespace gantry::program {
 
 void Recorder::note(std::span<const Access> accesses) {
-  plan::Command command;
+  hazards::Command command;
   command.barrierBefore = barrierPending_;
   barrierPending_ = false;
   for (const Access &access : accesses) {

@@ -1,13 +1,13 @@
 // Records commands into a device::CommandList and notes the memory that each command reads and
-// writes, so that plan::checkHazards() can check exactly the recorded dispatches, copies, fills and
-// barriers.
+// writes, so that hazards::checkHazards() can check exactly the recorded dispatches, copies, fills
+// and barriers.
 //
 // Ownership: the command list must outlive the recorder. Threads: a recorder is used by one thread
 // at a time.
 #pragma once
 
 #include "engine/device/device.h"
-#include "engine/plan/plan.h"
+#include "engine/hazards/hazards.h"
 
 #include <map>
 
@@ -32,12 +32,12 @@ public:
   Status timestamp() { return list_.timestamp(); }
 
   /// Returns an error if two recorded commands conflict without a barrier between them.
-  Status checkHazards() const { return plan::checkHazards(commands_); }
+  Status checkHazards() const { return hazards::checkHazards(commands_); }
 
 private:
   void note(std::span<const Access> accesses);
   device::CommandList &list_;
-  std::vector<plan::Command> commands_;
+  std::vector<hazards::Command> commands_;
   std::map<const device::Memory *, uint32_t> spaces_;
   bool barrierPending_ = false;
 };

@@ -1,6 +1,7 @@
 // Makes or checks the memory plan for one set of shapes.
 #include "engine/program/shape_plan.h"
 #include "engine/base/align.h"
+#include "engine/hazards/hazards.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -82,16 +83,16 @@ Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePl
 /// Returns the accesses of the program's commands for the hazard checker. The arena is space 0, and
 /// each value outside the arena is a space of its own, except that the output of a state lies in
 /// the space of its input.
-std::vector<plan::Command> commandsOf(const artifact::Program &program, const ShapePlan &plan) {
+std::vector<hazards::Command> commandsOf(const artifact::Program &program, const ShapePlan &plan) {
   std::vector<uint32_t> spaces(program.values()->size());
   std::iota(spaces.begin(), spaces.end(), 1);
   for (uint32_t i = 0; program.states() && i < program.states()->size(); ++i)
     if (const artifact::State &state = *program.states()->Get(i); state.output() != UINT32_MAX)
       spaces[program.outputs()->Get(state.output())->value()] =
           spaces[program.inputs()->Get(state.input())->value()];
-  std::vector<plan::Command> commands;
+  std::vector<hazards::Command> commands;
   for (const artifact::Command *source : *program.commands()) {
-    plan::Command command;
+    hazards::Command command;
     for (uint32_t b = 0; b < source->bindings()->size(); ++b) {
       const uint32_t value = source->bindings()->Get(b);
       const bool transient = plan.offsets[value] != kNoOffset;
@@ -195,13 +196,13 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
       return Status(StatusCode::kInvalidArgument, "the tensors on the host overflow 64 bits");
   }
 
-  std::vector<plan::Command> commands = commandsOf(program, plan);
+  std::vector<hazards::Command> commands = commandsOf(program, plan);
   if (replan || program.dynamic())
-    plan::placeBarriers(commands);
+    hazards::placeBarriers(commands);
   else
     for (uint32_t i = 0; i < commands.size(); ++i)
       commands[i].barrierBefore = program.commands()->Get(i)->barrier_before();
-  for (const plan::Command &command : commands)
+  for (const hazards::Command &command : commands)
     plan.barrierBefore.push_back(command.barrierBefore);
   return plan;
 }

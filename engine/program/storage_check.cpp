@@ -1,6 +1,6 @@
 #include "engine/program/storage_check.h"
 
-#include "engine/plan/plan.h"
+#include "engine/hazards/hazards.h"
 
 namespace gantry::program {
 
@@ -11,7 +11,7 @@ constexpr uint32_t kNone = UINT32_MAX; // Value.base, Command.in_place, and valu
 } // namespace
 
 Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
-  std::vector<plan::StoredValue> values;
+  std::vector<hazards::StoredValue> values;
   std::vector<uint32_t> stored(program.values()->size(), kNone); // Index in `values`.
   for (uint32_t v = 0; v < program.values()->size(); ++v)
     if (plan.offsets[v] != kNoOffset) {
@@ -23,7 +23,7 @@ Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
       continue;
     const artifact::Value &value = *program.values()->Get(v);
     const uint32_t storage = value.base() == kNone ? v : value.base();
-    plan::StoredValue &entry = values[stored[v]];
+    hazards::StoredValue &entry = values[stored[v]];
     entry.offset = plan.offsets[storage];
     entry.storage = stored[storage];
     entry.box = artifact::hasBox(value)
@@ -33,9 +33,9 @@ Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
   for (const artifact::Port *input : *program.inputs())
     if (stored[input->value()] != kNone)
       values[stored[input->value()]].isFilledBefore = true;
-  std::vector<plan::StorageCommand> commands;
+  std::vector<hazards::StorageCommand> commands;
   for (const artifact::Command *command : *program.commands()) {
-    plan::StorageCommand entry;
+    hazards::StorageCommand entry;
     for (uint32_t b = 0; b < command->bindings()->size(); ++b)
       if (const uint32_t value = stored[command->bindings()->Get(b)]; value != kNone)
         (command->writes()->Get(b) ? entry.writes : entry.reads).push_back(value);
@@ -45,7 +45,7 @@ Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
         entry.inPlace = value;
     commands.push_back(std::move(entry));
   }
-  return plan::checkStorage(values, commands);
+  return hazards::checkStorage(values, commands);
 }
 
 } // namespace gantry::program

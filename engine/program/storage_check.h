@@ -1,6 +1,6 @@
 // Checks that no value of a program is overwritten before its last reader.
 //
-// The check executes the commands on a map of the arena (plan::checkStorage()). It knows neither
+// The check executes the commands on a map of the arena (hazards::checkStorage()). It knows neither
 // lifetimes nor slots and shares no code with the compiler that assigned the storage. The compiler
 // makes the same check of static programs; this one also serves programs of dynamic sizes.
 //

@@ -1,4 +1,5 @@
 #include "tests/support/test_model.h"
+#include "engine/hazards/hazards.h"
 #include "engine/plan/plan.h"
 #include "tests/support/add_address.h"
 #include "tests/support/add_storage.h"
@@ -346,9 +347,9 @@ artifact::ProgramT &TestModel::finish() {
   for (const auto &state : program_.states)
     if (state->output != UINT32_MAX)
       inputOfOutput[program_.outputs[state->output]->value] = program_.inputs[state->input]->value;
-  std::vector<plan::Command> commands;
+  std::vector<hazards::Command> commands;
   for (const auto &source : program_.commands) {
-    plan::Command command;
+    hazards::Command command;
     for (size_t b = 0; b < source->bindings.size(); ++b) {
       const uint32_t v = source->bindings[b];
       const bool transient = values[v]->storage == Storage::transient;
@@ -359,7 +360,7 @@ artifact::ProgramT &TestModel::finish() {
     }
     commands.push_back(std::move(command));
   }
-  plan::placeBarriers(commands);
+  hazards::placeBarriers(commands);
   for (size_t c = 0; c < commands.size(); ++c)
     program_.commands[c]->barrier_before = commands[c].barrierBefore;
   return program_;

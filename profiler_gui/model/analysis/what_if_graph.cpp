@@ -40,28 +40,45 @@ std::unordered_map<uint32_t, std::vector<uint32_t>> partsOf(const CaptureModel &
   return parts;
 }
 
+struct CommandValues {
+  std::vector<std::vector<uint32_t>> reads, writes; // Per command: values, without repetitions.
+};
+
+/// Returns the values that each command reads and writes. A command that reads a value reads the
+/// values inside of it, too.
+CommandValues valuesOfCommands(const CaptureModel &model, const Plan &plan) {
+  CommandValues values{std::vector<std::vector<uint32_t>>(plan.commands.size()),
+                       std::vector<std::vector<uint32_t>>(plan.commands.size())};
+  const auto add = [](std::vector<uint32_t> &list, uint32_t value) {
+    if (!contains(list, value))
+      list.push_back(value);
+  };
+  const auto parts = partsOf(model, plan);
+  for (const Access &access : plan.accesses) {
+    if (access.command >= plan.commands.size())
+      continue;
+    if (access.write) {
+      add(values.writes[access.command], access.value);
+      continue;
+    }
+    add(values.reads[access.command], access.value);
+    if (const auto inside = parts.find(access.value); inside != parts.end())
+      for (const uint32_t part : inside->second)
+        add(values.reads[access.command], part);
+  }
+  return values;
+}
+
 } // namespace
 
 WhatIfGraph::WhatIfGraph(const CaptureModel &model, uint32_t planIndex) {
   const Plan &plan = model.plans()[planIndex];
   const size_t commands = plan.commands.size();
-  std::vector<std::vector<uint32_t>> reads(commands);
-  std::vector<std::vector<uint32_t>> writes(commands);
+  const auto [reads, writes] = valuesOfCommands(model, plan);
   std::unordered_map<uint32_t, Versions> versions;
-  const auto parts = partsOf(model, plan);
-  for (const Access &access : plan.accesses) {
-    if (access.command >= commands)
-      continue;
-    if (const auto inside = parts.find(access.value); inside != parts.end() && !access.write)
-      for (const uint32_t part : inside->second)
-        if (!contains(reads[access.command], part))
-          reads[access.command].push_back(part);
-    std::vector<uint32_t> &list = access.write ? writes[access.command] : reads[access.command];
-    if (contains(list, access.value))
-      continue;
-    list.push_back(access.value);
-    versions[access.value].writesLeft += access.write ? 1 : 0;
-  }
+  for (const std::vector<uint32_t> &written : writes)
+    for (const uint32_t value : written)
+      ++versions[value].writesLeft;
   const auto entryOf = [&](uint32_t value) -> uint32_t {
     const PlanEntry *entry = model.entryOf(plan, value);
     return entry == nullptr ? kNone : static_cast<uint32_t>(entry - model.planEntries().data());

@@ -25,7 +25,14 @@ public:
   struct Operator {
     std::vector<uint32_t> reads, writes;
   };
-  OnePlan(const std::vector<uint64_t> &sizes, const std::vector<Operator> &operators) {
+  /// The slot of a value, and its offset, as all slots begin at offset 0.
+  struct Place {
+    uint32_t slot;
+    uint64_t offset;
+  };
+  /// places: empty if each value has a slot of its own.
+  OnePlan(const std::vector<uint64_t> &sizes, const std::vector<Operator> &operators,
+          const std::vector<Place> &places = {}) {
     DeviceEvent device = makeEvent<DeviceEvent>(EventType::kDevice);
     device.device = 1;
     events_.emplace_back(device);
@@ -43,7 +50,8 @@ public:
       PlanEntryEvent entry = makeEvent<PlanEntryEvent>(EventType::kPlanEntry);
       entry.plan = 1;
       entry.value = i;
-      entry.slot = i;
+      entry.slot = places.empty() ? i : places[i].slot;
+      entry.offsetBytes = places.empty() ? 0 : places[i].offset;
       entry.sizeBytes = sizes[i];
       entry.storage = static_cast<uint8_t>(EntryStorage::kTransient);
       entry.firstUse = UINT32_MAX;
@@ -122,6 +130,28 @@ TEST(WhatIf, ABetterOrderOfTwoBranchesIsFound) {
   EXPECT_EQ(answer->arenaBytes, kBig + 2 * kSmall);
   EXPECT_TRUE(answer->optimal);
   EXPECT_GE(answer->commandsMoved, 2u);
+}
+
+/// Command 2 reads value 2, a concatenation of the values 0 and 1.
+TEST(WhatIf, AConcatenationIsReadAfterAllItsPartsAreWritten) {
+  const OnePlan plan({kBig, kBig, 2 * kBig, kSmall}, {{{}, {0}}, {{}, {1}}, {{2}, {3}}},
+                     {{0, 0}, {0, kBig}, {0, 0}, {1, 0}});
+  const Result<WhatIf> answer = whatIfOrder(plan.model(), 0);
+  ASSERT_TRUE(answer.isOk()) << answer.status().message();
+  EXPECT_EQ(answer->arenaBytes, 2 * kBig + kSmall) << "all of them are alive at the last command";
+}
+
+/// A U-Net's storage: its second half is written first, and much later its first half.
+TEST(WhatIf, PartsOfAStorageCountWhileTheyAreInUse) {
+  const OnePlan plan({2 * kBig, kBig, kBig, kBig, kSmall},
+                     {{{}, {2}}, {{2}, {3}}, {{3}, {1}}, {{0}, {4}}},
+                     {{0, 0}, {0, 0}, {0, kBig}, {1, 0}, {2, 0}});
+  const Result<WhatIf> answer = whatIfSize(plan.model(), 4, 2);
+  ASSERT_TRUE(answer.isOk()) << answer.status().message();
+  EXPECT_EQ(answer->arenaBefore, 3 * kBig);
+  const Result<WhatIf> half = whatIfSize(plan.model(), 3, 0.5);
+  ASSERT_TRUE(half.isOk()) << half.status().message();
+  EXPECT_EQ(half->arenaBytes, 2 * kBig + kBig / 2);
 }
 
 TEST(WhatIf, ABudgetIsMetInTheCheaperWayAndReportsItsCost) {

@@ -1,5 +1,5 @@
 // Boxes, and the checker of values that share a storage.
-#include "engine/plan/plan.h"
+#include "engine/hazards/hazards.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-namespace gantry::plan {
+namespace gantry::hazards {
 namespace {
 
 /// Returns the bytes of a box, element by element.
@@ -148,4 +148,4 @@ TEST(StorageChecker, ADonatedInputIsFilledBefore) {
 }
 
 } // namespace
-} // namespace gantry::plan
+} // namespace gantry::hazards

@@ -1,11 +1,11 @@
 // checkStorage(): executes the commands on a map from bytes to the values that wrote them last.
-#include "engine/plan/plan.h"
+#include "engine/hazards/hazards.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-namespace gantry::plan {
+namespace gantry::hazards {
 
 namespace {
 
@@ -177,4 +177,4 @@ Status checkStorage(const std::vector<StoredValue> &values,
   return StorageChecker(values).check(commands);
 }
 
-} // namespace gantry::plan
+} // namespace gantry::hazards

@@ -1,12 +1,12 @@
 // placeBarriers(): keeps the sets of bytes that were read and written since the last barrier.
-#include "engine/plan/plan.h"
+#include "engine/hazards/hazards.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <unordered_map>
 
-namespace gantry::plan {
+namespace gantry::hazards {
 
 namespace {
 
@@ -73,4 +73,4 @@ void placeBarriers(std::vector<Command> &commands) {
   }
 }
 
-} // namespace gantry::plan
+} // namespace gantry::hazards

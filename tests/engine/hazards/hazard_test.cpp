@@ -1,12 +1,12 @@
 // Tests that placeBarriers puts a barrier before the commands that need one, and that checkHazards
 // finds missing barriers.
-#include "engine/plan/plan.h"
+#include "engine/hazards/hazards.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace gantry::plan {
+namespace gantry::hazards {
 namespace {
 
 Access reads(uint64_t offset, uint64_t size, uint32_t space = 0) {
@@ -137,4 +137,4 @@ TEST(HazardChecker, AgreesWithAllPairs) {
 }
 
 } // namespace
-} // namespace gantry::plan
+} // namespace gantry::hazards

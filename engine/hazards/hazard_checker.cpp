@@ -1,9 +1,9 @@
 // checkHazards(): sorts the accesses between two barriers by address and sweeps over them.
-#include "engine/plan/plan.h"
+#include "engine/hazards/hazards.h"
 
 #include <algorithm>
 
-namespace gantry::plan {
+namespace gantry::hazards {
 
 namespace {
 
@@ -101,4 +101,4 @@ Status checkHazards(const std::vector<Command> &commands) {
   return checkBetweenBarriers(ranges);
 }
 
-} // namespace gantry::plan
+} // namespace gantry::hazards
