@@ -269,10 +269,12 @@ def FoldReshapes : Pass<"fold-reshapes", "::mlir::func::FuncOp"> {
   let summary = "let slices and permutations do the work of the reshapes after them";
   let description = [{
     Reshapes between dispatches are views of dense tensors, so an operator that only moves elements
-    and whose result is reshaped would have to be stored. The pass removes two kinds of such
-    reshapes:
+    and whose result is reshaped would have to be stored. The pass removes three kinds of
+    such reshapes:
     - a slice whose dimensions of extent 1 are dropped, as the heads of an attention that are split
       from one tensor: the slice drops the dimensions itself;
+    - a slice whose dimensions are divided, as the heads of an attention whose queries, keys and
+      values are one tensor: the tensor is divided before it is sliced;
     - a permutation between two reshapes of fixed shapes, as the shuffle of channels: one operator
       with the composed indexing map. Such an operator (isShuffle() in fusion_groups.h) is stored,
       because its readers would lose vector loads; a concatenation that only it reads is evaluated
@@ -281,6 +283,11 @@ def FoldReshapes : Pass<"fold-reshapes", "::mlir::func::FuncOp"> {
     Before: `%s = tensor.extract_slice %x …; %c = tensor.collapse_shape %s [[0, 1], [2]]
     : tensor<1x2x8xf32> into tensor<2x8xf32>`.
     After: `%c = tensor.extract_slice %x … to tensor<2x8xf32>`.
+
+    Before: `%s = tensor.extract_slice %x[0, 8] [5, 8] [1, 1] : tensor<5x24xf32> to tensor<5x8xf32>;
+    %e = tensor.expand_shape %s : tensor<5x8xf32> into tensor<5x2x4xf32>`.
+    After: `%d = tensor.expand_shape %x : tensor<5x24xf32> into tensor<5x6x4xf32>; %e =
+    tensor.extract_slice %d[0, 2, 0] [5, 2, 4] [1, 1, 1]`.
 
     Before: `%e = tensor.expand_shape %x : tensor<1x8x…> into tensor<1x2x4x…>; %p = permute(%e);
     %c = tensor.collapse_shape %p : tensor<1x4x2x…> into tensor<1x8x…>`.

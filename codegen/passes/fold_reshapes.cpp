@@ -2,10 +2,12 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/passes.h"
+#include "codegen/passes/tensor_dims.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace gantry::codegen {
 
@@ -63,6 +65,64 @@ struct FoldReshapesPass : impl::FoldReshapesBase<FoldReshapesPass> {
          llvm::make_early_inc_range(function.getBody().front().getOps<tensor::CollapseShapeOp>()))
       if (!foldSlice(collapse))
         foldShuffle(collapse);
+    for (auto expand :
+         llvm::make_early_inc_range(function.getBody().front().getOps<tensor::ExpandShapeOp>()))
+      divideBeforeSlice(expand);
+  }
+
+  /// A slice whose dimensions are divided, as those of the heads of an attention: the whole tensor
+  /// is divided, and then sliced, so that the slice needs no dense buffer.
+  static void divideBeforeSlice(tensor::ExpandShapeOp expand) {
+    auto slice = expand.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
+    if (!slice || !slice.hasUnitStride())
+      return;
+    OpBuilder builder(expand);
+    const RankedTensorType source = slice.getSourceType(), result = expand.getResultType();
+    const llvm::SmallVector<OpFoldResult> extents = tensorDims(builder, slice.getSource());
+    llvm::SmallVector<ReassociationIndices> groups;
+    llvm::SmallVector<OpFoldResult> shape, offsets, sizes;
+    const auto add = [&](OpFoldResult extent, OpFoldResult offset, OpFoldResult size) {
+      groups.back().push_back(static_cast<int64_t>(shape.size()));
+      shape.push_back(extent);
+      offsets.push_back(offset);
+      sizes.push_back(size);
+    };
+    const auto constant = [&](int64_t number) { return builder.getIndexAttr(number); };
+    const llvm::SmallBitVector dropped = slice.getDroppedDims();
+    const auto resultGroups = expand.getReassociationIndices();
+    const ReassociationIndices *group = resultGroups.begin();
+    for (int64_t d = 0; d < source.getRank(); ++d) {
+      groups.emplace_back();
+      const ReassociationIndices parts = dropped.test(d) ? ReassociationIndices{0} : *group++;
+      if (parts.size() == 1) {
+        add(extents[d], slice.getMixedOffsets()[d], slice.getMixedSizes()[d]);
+        continue;
+      }
+      int64_t inner = 1; // The elements of one index of the first part.
+      for (int64_t part : llvm::drop_begin(parts))
+        inner *= std::max<int64_t>(0, result.getDimSize(part));
+      const int64_t offset = slice.getStaticOffset(d);
+      if (inner == 0 || source.isDynamicDim(d) || ShapedType::isDynamic(offset) ||
+          result.isDynamicDim(parts.front()) || source.getDimSize(d) % inner != 0 ||
+          offset % inner != 0)
+        return;
+      add(constant(source.getDimSize(d) / inner), constant(offset / inner),
+          constant(result.getDimSize(parts.front())));
+      for (int64_t part : llvm::drop_begin(parts))
+        add(constant(result.getDimSize(part)), constant(0), constant(result.getDimSize(part)));
+    }
+    auto divided = builder.create<tensor::ExpandShapeOp>(
+        expand.getLoc(),
+        RankedTensorType::get(decomposeMixedValues(shape).first, source.getElementType()),
+        slice.getSource(), groups, shape);
+    auto reduced = builder.create<tensor::ExtractSliceOp>(
+        expand.getLoc(), result, divided, offsets, sizes,
+        llvm::SmallVector<OpFoldResult>(shape.size(), constant(1)));
+    copyTensorName(expand, reduced);
+    expand.getResult().replaceAllUsesWith(reduced);
+    expand.erase();
+    if (slice->use_empty())
+      slice->erase();
   }
 
   /// A slice whose dimensions of extent 1 are dropped: the slice drops them itself.

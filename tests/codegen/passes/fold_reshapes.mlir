@@ -74,3 +74,47 @@ func.func @shuffle(%x: tensor<1x4x16xf32>) -> tensor<1x8x16xf32> {
   } -> tensor<1x8x16xf32>
   return %5 : tensor<1x8x16xf32>
 }
+
+// -----
+
+// The keys of four heads, out of one tensor with the queries, keys and values: the tensor is divided into heads, of
+// which the reader takes four.
+// CHECK-LABEL: func @keys
+// CHECK: tensor.expand_shape %arg0 {{\[\[}}0], [1], [2, 3]] {{.*}} : tensor<5x1x24xf32> into
+// CHECK: gantry.dispatch
+// CHECK: tensor.extract_slice {{.*}}[0, 0, 4, 0] [5, 1, 4, 2] [1, 1, 1, 1] : tensor<5x1x12x2xf32> to tensor<5x4x2xf32>
+// CHECK-NOT: gantry.dispatch
+// CHECK: return
+#in = affine_map<(d0, d1, d2) -> (d1, d0, d2)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+func.func @keys(%x: tensor<5x1x24xf32>) -> tensor<4x5x2xf32> {
+  %0 = tensor.extract_slice %x[0, 0, 8] [5, 1, 8] [1, 1, 1] : tensor<5x1x24xf32> to tensor<5x8xf32>
+  %1 = tensor.expand_shape %0 [[0], [1, 2]] output_shape [5, 4, 2] : tensor<5x8xf32> into tensor<5x4x2xf32>
+  %e = tensor.empty() : tensor<4x5x2xf32>
+  %2 = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "parallel", "parallel"]} ins(%1 : tensor<5x4x2xf32>) outs(%e : tensor<4x5x2xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<4x5x2xf32>
+  return %2 : tensor<4x5x2xf32>
+}
+
+// -----
+
+// A slice that begins inside of a head cannot be taken from whole heads, and is copied.
+// CHECK-LABEL: func @between
+// CHECK: gantry.dispatch
+// CHECK: tensor.extract_slice {{.*}}[0, 3] [5, 8] [1, 1]
+// CHECK: tensor.expand_shape {{.*}} : tensor<5x8xf32> into tensor<5x4x2xf32>
+#id3b = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+func.func @between(%x: tensor<5x24xf32>) -> tensor<5x4x2xf32> {
+  %0 = tensor.extract_slice %x[0, 3] [5, 8] [1, 1] : tensor<5x24xf32> to tensor<5x8xf32>
+  %1 = tensor.expand_shape %0 [[0], [1, 2]] output_shape [5, 4, 2] : tensor<5x8xf32> into tensor<5x4x2xf32>
+  %e = tensor.empty() : tensor<5x4x2xf32>
+  %2 = linalg.generic {indexing_maps = [#id3b, #id3b], iterator_types = ["parallel", "parallel", "parallel"]} ins(%1 : tensor<5x4x2xf32>) outs(%e : tensor<5x4x2xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<5x4x2xf32>
+  return %2 : tensor<5x4x2xf32>
+}
