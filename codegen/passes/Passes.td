@@ -253,6 +253,10 @@ def FitBudget : Pass<"fit-budget", "::mlir::func::FuncOp"> {
     chooses the transients and the cheaper way: a byte moved over the bus costs as much as 16 bytes
     of device memory traffic or 512 floating-point operations.
 
+    A storage of several tensors counts as a whole, unless its parts lower the smallest possible
+    budget by a tenth (SharedStorage in dispatch_graph.h says why). In parts, the live tensors may
+    fit while the arena does not; the emission of the program then names the arena's size.
+
     `gantry.budget` on the function has the numbers of recomputed and moved tensors. The pass fails
     if a single dispatch needs more than the budget; the message has the smallest possible budget.
     It also fails if an input of the program has a dynamic shape.

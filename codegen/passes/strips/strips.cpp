@@ -159,7 +159,8 @@ struct StripsPass : impl::StripsBase<StripsPass> {
 
   /// Computes chains in strips until the goal's peak is within the budget, or cannot be lowered by
   /// the share `gain`. Several dispatches may have the same peak, so one chain may not suffice:
-  /// chains that do not lower the peak together are not kept. None if no chain is kept.
+  /// chains that do not lower the peak together are not kept. Without a budget, each of them must
+  /// be worth the share `gain`. None if no chain is kept.
   std::optional<State> improve(const State &start, StripGoal goal, double gain) {
     const double limit = goal.maxCost;
     std::optional<State> kept;
@@ -174,7 +175,12 @@ struct StripsPass : impl::StripsBase<StripsPass> {
         goal.maxCost = limit - last.cost;
         next = last.chains.size() < kMaxChains ? step(last, goal) : std::nullopt;
       } while (next && double(next->memory.peak(goal.needed)) > goal.maxPeak);
-      if (!next)
+      const auto isWorthwhile = [&] {
+        const double chains = double(next->chains.size() - from.chains.size());
+        return goal.mayRepeat || double(next->memory.peak(goal.needed)) <=
+                                     double(from.memory.peak(goal.needed)) * (1 - gain * chains);
+      };
+      if (!next || !isWorthwhile())
         return kept;
       kept = std::move(next);
     }
