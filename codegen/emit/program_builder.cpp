@@ -290,9 +290,13 @@ void ProgramBuilder::setBases() {
       found = values_.try_emplace(storage, index).first;
       parts.push_back(index);
     }
+    const artifact::ValueT &base = *program_.values[found->second];
     for (uint32_t part : parts)
-      if (part != found->second)
-        program_.values[part]->base = found->second;
+      if (artifact::ValueT &value = *program_.values[part]; part != found->second) {
+        value.base = found->second;
+        value.last_use =
+            std::max(value.last_use, base.last_use); // Readers of the base read it, too.
+      }
   }
 }
 
