@@ -459,7 +459,7 @@ class Show(Tool):
         self.fails(1, "nosuch.csv", "plan", "nosuch.csv")
 
     def test_compare(self):
-        model = pathlib.Path(OPTIONS.data) / "models" / "transformer" / "model.onnx"
+        model = pathlib.Path(OPTIONS.data) / "models" / "residual" / "model.onnx"
         self.works("compile", model, "-o", "whole.gantry")
         refusal = self.fails(1, "the smallest that can is", "compile", model, "-o", "x.gantry", "--memory-budget", "1")
         smallest = re.search(r"the smallest that can is [^(]*\((\d+) bytes\)", refusal).group(1)
