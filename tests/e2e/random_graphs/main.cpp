@@ -12,6 +12,7 @@
 // passed; 1: a case failed, or the validation layers reported a message; 2: an option is wrong; 77:
 // there is no device.
 #include "backends/vulkan/vulkan.h"
+#include "engine/hazards/hazards.h"
 #include "engine/program/session.h"
 #include "engine/program/storage_check.h"
 #include "tests/e2e/random_graphs/graph_maker.h"
@@ -246,18 +247,36 @@ private:
     return checkStorageOf((*program)->metadata(), seed);
   }
 
+  /// Checks the program's barriers against the ranges of the arena that a session binds.
+  static Status checkBarriers(const artifact::Program &metadata, const program::ShapePlan &plan) {
+    std::vector<hazards::Command> commands;
+    for (uint32_t c = 0; c < metadata.commands()->size(); ++c) {
+      const artifact::Command &source = *metadata.commands()->Get(c);
+      hazards::Command command{{}, plan.barrierBefore[c]};
+      for (uint32_t b = 0; b < source.bindings()->size(); ++b)
+        if (const uint32_t value = source.bindings()->Get(b);
+            plan.offsets[value] != program::kNoOffset)
+          command.accesses.push_back(
+              {0, plan.offsets[value], plan.spanBytes[value], source.writes()->Get(b) != 0});
+      commands.push_back(std::move(command));
+    }
+    return hazards::checkHazards(commands);
+  }
+
   std::string checkStorageOf(const artifact::Program &metadata, uint64_t seed) {
     auto plan = program::makeShapePlan(metadata, {}, {});
     if (!plan.isOk())
       return plan.status().message();
     if (Status status = program::checkStorage(metadata, *plan); !status.isOk())
       return "the checker refuses the program: " + status.message();
+    if (Status status = checkBarriers(metadata, *plan); !status.isOk())
+      return status.message();
     bool hasParts = false;
     for (const artifact::Value *value : *metadata.values())
       if (value->base() != kNone) {
         hasParts = true;
         if (value->last_use() < metadata.values()->Get(value->base())->last_use())
-          return "'" + value->name()->str() + "' ends before the last reader of its base";
+          return value->name()->str() + " ends before the last reader of its base";
       }
     shared_ += hasParts ? 1 : 0;
     OverlapMaker overlaps(metadata, *plan, seed);
