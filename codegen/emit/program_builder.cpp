@@ -507,16 +507,16 @@ Status ProgramBuilder::placeBarriers() {
     for (size_t b = 0; b < command->bindings.size(); ++b) {
       const artifact::ValueT &value = *program_.values[command->bindings[b]];
       const bool transient = value.storage == Storage::transient;
-      // The session binds a box from its aligned start on, which may lie within the bytes of
-      // another part. The barriers follow the bound ranges, as the session's check and Vulkan's
-      // layers do.
+      // The session binds a box from its slot offset on, which is aligned and may lie within the
+      // bytes of another part. The barriers follow these ranges, as do the session's check and the
+      // validation layers of Vulkan.
       const ByteRange range = rangeOf(boxOf(value, exprs_));
-      const uint64_t start = value.slot_offset == kNone || range.sizeBytes == 0
-                                 ? (value.box.empty() ? range.offset : 0)
+      const uint64_t start = value.slot_offset == kNone
+                                 ? 0
                                  : static_cast<uint64_t>(*exprs_.constantValue(value.slot_offset));
+      const uint64_t size = range.sizeBytes == 0 ? 0 : range.offset + range.sizeBytes - start;
       entry.accesses.push_back({transient ? 0 : buffers[command->bindings[b]] + 1,
-                                (transient ? value.byte_offset : 0) + start,
-                                range.sizeBytes == 0 ? 0 : range.offset + range.sizeBytes - start,
+                                (transient ? value.byte_offset : 0) + start, size,
                                 static_cast<bool>(command->writes[b])});
     }
     commands.push_back(std::move(entry));

@@ -10,8 +10,8 @@
 // lower bound is the largest sum of occupied bytes at one command: no plan can be lower.
 //
 // Values may be pinned to fixed offsets. Several tensors that share one storage (in-place results,
-// views) are one value to the planner: the caller decides about sharing before it calls
-// planArena().
+// views) are one value to planArena(): the caller decides about sharing before it calls it. If the
+// bytes of such a storage are in use at different times, the caller uses planSlots() (slots.h).
 //
 // The planner is not an allocator: it computes offsets and depends on neither MLIR nor a GPU API.
 // Its callers are the compiler (arenas of static and bounded programs, shared memory of kernels),

@@ -134,7 +134,8 @@ private:
   }
 
   uint64_t lowestOffset(uint32_t slot) {
-    // The slot may not lie above `from` and below `to`, because two pieces would overlap.
+    // Each entry {from, to} forbids the offsets between from and to, because two pieces would
+    // overlap there.
     forbidden_.clear();
     for (const uint32_t own : piecesOf_[slot])
       for (const uint32_t other : placed_)
@@ -165,7 +166,7 @@ private:
   const std::vector<Slot> &slots_;
   const SlotPieces &pieces_;
   uint64_t granule_ = UINT64_MAX; // The smallest alignment (plan.h explains occupied bytes).
-  uint64_t workLeft_;             // In comparisons of two pieces.
+  uint64_t workLeft_;             // Comparisons of two pieces that may still be made.
   std::vector<std::vector<uint32_t>> piecesOf_;
   std::vector<uint32_t> order_;
   std::vector<uint64_t> offsets_, tops_;

@@ -6,9 +6,8 @@
 // other dynamic programs, and if guards are requested, it calls the planner of engine/plan. It
 // places the barriers itself unless it takes both the offsets and the barriers of a static program.
 //
-// Transients that share storage in place form one slot, and so do
-// the parts of a concatenation. Each range of a slot is in use from the first to the last use of
-// the values that contain it.
+// Transients that share storage in place form one slot, and so do the parts of a concatenation. A
+// byte of a slot is in use from the first to the last use of the values that contain it.
 //
 // Units: bytes. Threads: pure functions; a ShapePlan is immutable.
 #pragma once

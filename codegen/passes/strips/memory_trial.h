@@ -55,10 +55,11 @@ struct MemoryTrial {
   }
 };
 
-/// Runs the passes on a clone of the function. `shared`: how storages count; `inBudget`:
-/// they count as a whole for the order. `keepOrder`: the
-/// dispatches keep their order. None if a pass fails; its diagnostics are dropped, because the pass
-/// will fail again in the pipeline.
+/// Runs the passes on a clone of the function. None if a pass fails; its diagnostics are dropped,
+/// because the pass will fail again in the pipeline.
+/// - keepOrder: the dispatches keep their order.
+/// - shared: how storages of several tensors count.
+/// - inBudget: for the order, such storages count as a whole, as in order-dispatches.
 std::optional<MemoryTrial> tryMemory(mlir::func::FuncOp function, mlir::OpPassManager passes,
                                      bool keepOrder, SharedStorage shared, bool inBudget);
 

@@ -194,7 +194,7 @@ private:
       plan.cost += plan.operations;
       const std::vector<uint64_t> outside = bytesOutside(tensors);
       if (runsOutside(trial_.order[peakAt_], tensors) && double(outside[peakAt_]) > goal_.maxPeak)
-        return; // The peak stays.
+        return; // The chain does not lower the present peak.
       const uint64_t within =
           goal_.needed ? neededWithin(tensors, *middle) : peakWithin(tensors, *middle, outside);
       plan.peakBytes =

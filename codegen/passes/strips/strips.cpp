@@ -35,9 +35,9 @@ constexpr double kFreeGain = 0.05;  // Each chain lowers the peak by at least th
 constexpr double kBudgetShare = 0.25, kNeededShare = 4;
 constexpr double kBudgetDispatches = 24, kNeededDispatches = 128; // Additional dispatches.
 constexpr double kBudgetGain = 0.03;
-// The peaks, as shares of the peak without strips, with which the search for the lowest peak is
-// content for one chain. A search for less computes the first chains in so many strips that no
-// dispatches are left for the others.
+// The search for the lowest peak runs once for each of these targets, which are shares of the peak
+// without strips. A chain is good enough if its strips reach the target. With the smallest target
+// alone, the first chains use so many strips that the limit on added dispatches stops the search.
 constexpr double kTargets[] = {1.0 / 16, 1.0 / 4, 3.0 / 8};
 
 /// Returns the operator's name in the model, or else the name of its result; may be empty.

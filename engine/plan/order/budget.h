@@ -6,8 +6,8 @@
 // returns before the next use in one of two ways. Recomputation: its operator runs again, if that
 // operator's operands are in memory then. Move: the value is copied to the host after the use
 // before the gap, and back before the use after the gap. Both cost time. Neither raises the bytes
-// that any operator needs: the value is an operand of the operator after the gap, and the operands
-// of a recomputation are alive at that operator anyway.
+// that any operator needs: the value is an operand of the operator after the gap, and a
+// recomputation reads only operands that are alive at that operator anyway.
 //
 // Algorithm: a covering problem. Each position above the budget must lose some bytes, and each gap
 // removes its value's bytes from the positions inside the gap. Gaps are chosen greedily by useful

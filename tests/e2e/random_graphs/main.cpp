@@ -60,8 +60,8 @@ std::string compile(const GraphCase &test, const std::string &folder, const std:
   return result == GANTRY_COMPILE_OK ? "" : "does not compile: " + message;
 }
 
-/// Runs the program with a binding and compares its outputs. checkMemory: with a memory check,
-/// which needs a plan of its own; otherwise with the program's plan.
+/// Runs the program with a binding and compares its outputs. A session with checkMemory makes a
+/// plan with guards; a session without it uses the program's plan.
 Status runAndCompare(const GraphCase &test, const std::shared_ptr<const program::Program> &program,
                      const std::shared_ptr<heap::Heap> &heap, program::BindingChoice binding,
                      bool checkMemory) {

@@ -10,8 +10,8 @@
 namespace gantry::plan {
 namespace {
 
-/// Returns a slot whose parts of `partBytes` are written by the commands `first`, `first` + 1, ...
-/// and all read by the command `last`.
+/// Returns a slot with parts of `partBytes` bytes. The commands `first`, `first` + 1, ... write one
+/// part each, and the command `last` reads all of them.
 Slot growing(uint32_t parts, uint64_t partBytes, uint32_t first, uint32_t last) {
   Slot slot{64, {}};
   for (uint32_t i = 0; i < parts; ++i)
@@ -100,7 +100,7 @@ std::vector<Slot> randomSlots(std::mt19937_64 &random) {
   return slots;
 }
 
-/// Returns whether two slots use a byte at the same command, from the definition.
+/// Returns whether two slots use a byte at the same command. Follows the definition byte by byte.
 bool usesOverlap(const std::vector<Slot> &slots, const Plan &plan) {
   for (uint32_t command = 0; command < 16; ++command) {
     std::vector<uint32_t> owner(8192, UINT32_MAX);
