@@ -30,10 +30,10 @@ function(gantry_module name)
   target_link_libraries(gantry_${name} PUBLIC ${MODULE_LIBRARIES})
 endfunction()
 
-# gantry_test(plan_test SOURCES plan_test.cpp LIBRARIES gantry_plan [TIMEOUT seconds] [LABELS ...])
-# declares a GoogleTest program. The default timeout is 300 seconds.
+# gantry_test(plan_test SOURCES plan_test.cpp LIBRARIES gantry_plan [LABELS ...])
+# declares a GoogleTest program.
 function(gantry_test name)
-  cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(T "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${T_SOURCES})
   gantry_compile_options(${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
@@ -42,8 +42,5 @@ function(gantry_test name)
     GANTRY_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
     GANTRY_SHARED="${PROJECT_SOURCE_DIR}/../shared")
   add_test(NAME ${name} COMMAND ${name})
-  if(NOT T_TIMEOUT)
-    set(T_TIMEOUT 300)
-  endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}")
+  set_tests_properties(${name} PROPERTIES LABELS "${T_LABELS}")
 endfunction()
