@@ -76,18 +76,23 @@ Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs) {
 Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs) {
   std::vector<hazards::StoredValue> values;
   std::vector<uint32_t> stored(program.values.size(), kNone); // Index in `values`.
-  for (size_t v = 0; v < program.values.size(); ++v)
-    if (program.values[v]->storage == Storage::transient) {
-      stored[v] = static_cast<uint32_t>(values.size());
-      values.emplace_back();
-    }
+  uint64_t end = program.arena_bytes; // Outputs are not in the arena. They count as if after it.
+  for (size_t v = 0; v < program.values.size(); ++v) {
+    const artifact::ValueT &value = *program.values[v];
+    if (value.storage != Storage::transient && value.storage != Storage::output)
+      continue;
+    stored[v] = static_cast<uint32_t>(values.size());
+    values.emplace_back().offset = value.storage == Storage::output ? end : value.byte_offset;
+    if (value.storage == Storage::output)
+      end += static_cast<uint64_t>(*exprs.constantValue(value.size));
+  }
   for (size_t v = 0; v < program.values.size(); ++v) {
     if (stored[v] == kNone)
       continue;
     const artifact::ValueT &value = *program.values[v];
     hazards::StoredValue &entry = values[stored[v]];
-    entry.offset = value.byte_offset;
     entry.storage = value.base == kNone ? stored[v] : stored[value.base];
+    entry.offset = values[entry.storage].offset;
     entry.isFilledBefore = v < program.inputs.size(); // A donated input.
     entry.box = boxOf(value, exprs);
   }

@@ -294,6 +294,7 @@ void ProgramBuilder::setBases() {
     for (uint32_t part : parts)
       if (artifact::ValueT &value = *program_.values[part]; part != found->second) {
         value.base = found->second;
+        value.storage = base.storage; // An output, if the program returns the base.
         value.last_use =
             std::max(value.last_use, base.last_use); // Readers of the base read it, too.
       }

@@ -19,6 +19,8 @@ using artifact::Storage;
 
 namespace {
 
+constexpr uint32_t kNone = UINT32_MAX; // ValueT::base: the value is no part of another one.
+
 /// Returns why the dispatch that computes the returned tensor cannot write it to the buffer of the
 /// state's input `argument`, or "" if it can.
 std::string whyCopied(BlockArgument argument, Value returned) {
@@ -221,10 +223,13 @@ Status ProgramBuilder::assignCapacities() {
 }
 
 /// Returns for each value the value in whose buffer it lies: the input of a state for its output,
-/// and the value itself for all others.
+/// the base for a part of an output, and the value itself for all others.
 std::vector<uint32_t> ProgramBuilder::buffersOfValues() const {
   std::vector<uint32_t> buffers(program_.values.size());
   std::iota(buffers.begin(), buffers.end(), 0);
+  for (size_t v = 0; v < buffers.size(); ++v)
+    if (program_.values[v]->storage == Storage::output && program_.values[v]->base != kNone)
+      buffers[v] = program_.values[v]->base;
   for (const auto &state : program_.states)
     if (state->output != UINT32_MAX)
       buffers[program_.outputs[state->output]->value] = program_.inputs[state->input]->value;

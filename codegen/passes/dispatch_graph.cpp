@@ -87,12 +87,13 @@ DispatchGraph dispatchGraphOf(func::FuncOp function, SharedStorage shared) {
           op.mayTake.push_back(known->second);
       }
     const auto value = static_cast<uint32_t>(graph.problem.values.size());
-    const bool returned = isReturned(dispatch.getResult());
+    Value storage = storageOf(dispatch.getResult());
+    const bool returned = isReturned(storage);
     graph.problem.values.push_back(
         {returned ? 0 : typicalBytes(dispatch, dispatch.getResult().getType()), returned, true});
     values[dispatch.getResult()] = value;
     op.writes = {value};
-    if (Value storage = storageOf(dispatch.getResult()); storage != dispatch.getResult()) {
+    if (storage != dispatch.getResult() && !returned) {
       plan::OrderProblem::Storage &whole = storages[storage];
       whole.sizeBytes = typicalBytes(dispatch, cast<RankedTensorType>(storage.getType()));
       whole.values.push_back(value);

@@ -68,8 +68,6 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     const auto dim = static_cast<int64_t>(concat.getDim());
     if (type.hasStaticShape() && type.getNumElements() == 0)
       return "it is empty";
-    if (isReturned(concat.getResult()))
-      return "the program returns the result";
     if (concat->hasOneUse() && isShuffle(*concat->user_begin()))
       return "a shuffle reads the inputs themselves";
     for (Value tensor : llvm::concat<Value>(llvm::SmallVector<Value>(concat.getInputs()),
@@ -139,8 +137,10 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     if (std::string reason = reasonAgainst(concat); !reason.empty())
       return reason;
     OpBuilder builder(concat);
-    // If all inputs lie in one storage already, the result is a view of it.
-    const bool isPrefix = !isInSharedStorage(concat.getResult()) && isPlaced(concat);
+    // If all inputs lie in one storage already, the result is a view of it, unless the program
+    // returns the result: then its storage is the output's.
+    const bool isPrefix = !isReturned(concat.getResult()) &&
+                          !isInSharedStorage(concat.getResult()) && isPlaced(concat);
     llvm::SmallVector<Value> inputs(concat.getInputs());
     llvm::SmallBitVector copied(inputs.size());
     if (!isPrefix)

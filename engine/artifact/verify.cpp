@@ -316,8 +316,9 @@ Status Verifier::checkTransient(const std::string &owner, const Value &value,
 Status Verifier::checkSlotOffset(const std::string &owner, const Value &value) const {
   if (value.slot_offset() == kNoExpr)
     return Status::ok();
-  if (value.storage() != Storage::transient)
-    return damaged(owner, "begins within a slot but is no transient");
+  const bool isPart = value.storage() == Storage::output && value.base() != kNoBase;
+  if (value.storage() != Storage::transient && !isPart)
+    return damaged(owner, "begins within a slot but is no transient or part of an output");
   GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "slot offset", value.slot_offset()));
   const std::optional<int64_t> start = folded_[value.slot_offset()];
   if (start ? *start < 0 : !program_.dynamic())
@@ -332,8 +333,8 @@ Status Verifier::checkBox(const std::string &owner, const Value &value) const {
     if (value.base() >= values.size())
       return damaged(owner, "is a part of value %u of %u", value.base(), values.size());
     const Value &base = *values.Get(value.base());
-    if (value.storage() != Storage::transient || base.storage() != Storage::transient ||
-        base.slot() != value.slot() || base.base() != kNoBase)
+    if ((value.storage() != Storage::transient && value.storage() != Storage::output) ||
+        base.storage() != value.storage() || base.slot() != value.slot() || base.base() != kNoBase)
       return damaged(owner, "is a part of value %u, which is not the whole of its slot %u",
                      value.base(), value.slot());
   }

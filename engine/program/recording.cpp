@@ -166,10 +166,14 @@ device::BufferRange Recording::rangeOf(const Context &context, uint32_t value) c
     return context.arena->range(plan_->offsets[value], size);
   if (plan_->hostOffsets[value] != kNoOffset)
     return context.hostArena->range(plan_->hostOffsets[value], size);
-  if (portOfValue_[value] == kNoPort)
+  const uint64_t offset = plan_->partOffsets[value];
+  const bool isPart = offset != kNoOffset;
+  const int32_t port =
+      portOfValue_[isPart ? context.program.metadata().values()->Get(value)->base() : value];
+  if (port == kNoPort)
     return context.constants.find(value, size);
-  const int32_t port = portOfValue_[value];
-  return port >= 0 ? inputs_[port].bound : outputs_[~port].bound;
+  const device::BufferRange &whole = port >= 0 ? inputs_[port].bound : outputs_[~port].bound;
+  return isPart ? device::BufferRange{whole.memory, whole.offsetBytes + offset, size} : whole;
 }
 
 Status Recording::recordAll(const Context &context) {

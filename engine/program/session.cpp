@@ -49,11 +49,13 @@ BindingChoice choiceOf(artifact::Binding binding) {
   return BindingChoice::kStorageBuffer;
 }
 
-/// Returns a value's offset in its storage. It is 0 for inputs, outputs and constants, which begin
-/// at aligned addresses.
+/// Returns a value's offset in its storage. It is 0 for inputs, whole outputs and constants, which
+/// begin at aligned addresses.
 uint64_t offsetOf(const ShapePlan &plan, uint32_t value) {
   if (plan.offsets[value] != kNoOffset)
     return plan.offsets[value];
+  if (plan.partOffsets[value] != kNoOffset)
+    return plan.partOffsets[value];
   return plan.hostOffsets[value] != kNoOffset ? plan.hostOffsets[value] : 0;
 }
 

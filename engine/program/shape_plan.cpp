@@ -14,6 +14,8 @@ using artifact::Storage;
 
 namespace {
 
+constexpr uint32_t kNoBase = UINT32_MAX; // Value.base: the value is no part of another one.
+
 /// Returns the range of bytes to bind for a value, relative to its slot. sizeBytes: the bytes of
 /// its elements.
 Result<ByteRange> boundRangeOf(const artifact::Value &value, const ShapePlan &plan,
@@ -37,7 +39,22 @@ Result<ByteRange> boundRangeOf(const artifact::Value &value, const ShapePlan &pl
   return ByteRange{start, range.sizeBytes == 0 ? 0 : range.offset + range.sizeBytes - start};
 }
 
-/// Returns the slots. Sets spanBytes, and the offsets of transients relative to their slots.
+/// Sets the place of a part of an output in its base.
+Status placePart(const artifact::Value &value, uint32_t index, ShapePlan &plan) {
+  GANTRY_ASSIGN_OR_RETURN(const ByteRange range, boundRangeOf(value, plan, plan.sizeBytes[index]));
+  const std::optional<uint64_t> end = checkedAdd(range.offset, range.sizeBytes);
+  if (!end || *end > plan.sizeBytes[value.base()])
+    return statusf(StatusCode::kDataLoss,
+                   "'%s' lies outside of its output; the artifact is damaged, compile the model "
+                   "again",
+                   value.name()->c_str());
+  plan.partOffsets[index] = range.offset;
+  plan.spanBytes[index] = range.sizeBytes;
+  return {};
+}
+
+/// Returns the slots. Sets spanBytes, and the offsets of transients relative to their slots and of
+/// parts of outputs.
 Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePlan &plan,
                                        std::vector<uint32_t> &slotOfValue) {
   std::vector<Slot> slots;
@@ -45,8 +62,11 @@ Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePl
   slotOfValue.assign(program.values()->size(), UINT32_MAX);
   plan.spanBytes = plan.sizeBytes;
   plan.offsets.assign(program.values()->size(), kNoOffset);
+  plan.partOffsets = plan.offsets;
   for (uint32_t i = 0; i < program.values()->size(); ++i) {
     const artifact::Value &value = *program.values()->Get(i);
+    if (value.storage() == Storage::output && value.base() != kNoBase)
+      GANTRY_RETURN_IF_ERROR(placePart(value, i, plan));
     if (value.storage() != Storage::transient)
       continue;
     auto [at, isNew] = numbers.try_emplace(value.slot(), static_cast<uint32_t>(slots.size()));
@@ -82,7 +102,7 @@ Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePl
 
 /// Returns the accesses of the program's commands for the hazard checker. The arena is space 0, and
 /// each value outside the arena is a space of its own, except that the output of a state lies in
-/// the space of its input.
+/// the space of its input and a part of an output in that of the output.
 std::vector<hazards::Command> commandsOf(const artifact::Program &program, const ShapePlan &plan) {
   std::vector<uint32_t> spaces(program.values()->size());
   std::iota(spaces.begin(), spaces.end(), 1);
@@ -90,14 +110,19 @@ std::vector<hazards::Command> commandsOf(const artifact::Program &program, const
     if (const artifact::State &state = *program.states()->Get(i); state.output() != UINT32_MAX)
       spaces[program.outputs()->Get(state.output())->value()] =
           spaces[program.inputs()->Get(state.input())->value()];
+  for (uint32_t v = 0; v < spaces.size(); ++v)
+    if (plan.partOffsets[v] != kNoOffset)
+      spaces[v] = spaces[program.values()->Get(v)->base()];
   std::vector<hazards::Command> commands;
   for (const artifact::Command *source : *program.commands()) {
     hazards::Command command;
     for (uint32_t b = 0; b < source->bindings()->size(); ++b) {
       const uint32_t value = source->bindings()->Get(b);
       const bool transient = plan.offsets[value] != kNoOffset;
-      command.accesses.push_back({transient ? 0 : spaces[value],
-                                  transient ? plan.offsets[value] : 0, plan.spanBytes[value],
+      const uint64_t offset = transient                              ? plan.offsets[value]
+                              : plan.partOffsets[value] != kNoOffset ? plan.partOffsets[value]
+                                                                     : 0;
+      command.accesses.push_back({transient ? 0 : spaces[value], offset, plan.spanBytes[value],
                                   source->writes()->Get(b) != 0});
     }
     commands.push_back(std::move(command));

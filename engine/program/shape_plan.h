@@ -37,7 +37,9 @@ struct ShapePlan {
   // Per value: the bytes to bind, from the value's offset to the end of its last element. They are
   // more than sizeBytes if the value is a box in a larger one, with gaps between its elements.
   std::vector<uint64_t> spanBytes;
-  std::vector<uint64_t> offsets;     // Per value: offset in the arena; kNoOffset: elsewhere.
+  std::vector<uint64_t> offsets; // Per value: offset in the arena; kNoOffset: elsewhere.
+  // Per value: offset in the output of which the value is a part; kNoOffset: no part of an output.
+  std::vector<uint64_t> partOffsets;
   std::vector<uint64_t> hostOffsets; // Per value: offset in the host arena; kNoOffset: elsewhere.
   std::vector<Slot> slots;
   std::vector<bool> barrierBefore; // Per command.

@@ -13,22 +13,33 @@ constexpr uint32_t kNone = UINT32_MAX; // Value.base, Command.in_place, and valu
 Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
   std::vector<hazards::StoredValue> values;
   std::vector<uint32_t> stored(program.values()->size(), kNone); // Index in `values`.
-  for (uint32_t v = 0; v < program.values()->size(); ++v)
-    if (plan.offsets[v] != kNoOffset) {
+  std::vector<uint64_t> offsets(plan.offsets);
+  uint64_t end = plan.arenaBytes; // Outputs are not in the arena. They count as if after it.
+  for (uint32_t v = 0; v < program.values()->size(); ++v) {
+    const artifact::Value &value = *program.values()->Get(v);
+    if (value.storage() == artifact::Storage::output && value.base() == kNone) {
+      offsets[v] = end;
+      end += plan.sizeBytes[v];
+    }
+  }
+  for (uint32_t v = 0; v < program.values()->size(); ++v) {
+    if (const uint32_t base = program.values()->Get(v)->base(); plan.partOffsets[v] != kNoOffset)
+      offsets[v] = offsets[base] + plan.partOffsets[v];
+    if (offsets[v] != kNoOffset) {
       stored[v] = static_cast<uint32_t>(values.size());
       values.emplace_back();
     }
+  }
   for (uint32_t v = 0; v < program.values()->size(); ++v) {
     if (stored[v] == kNone)
       continue;
     const artifact::Value &value = *program.values()->Get(v);
     const uint32_t storage = value.base() == kNone ? v : value.base();
     hazards::StoredValue &entry = values[stored[v]];
-    entry.offset = plan.offsets[storage];
+    entry.offset = offsets[storage];
     entry.storage = stored[storage];
-    entry.box = artifact::hasBox(value)
-                    ? artifact::boxOf(value, plan.exprs)
-                    : boxOfRange(plan.offsets[v] - entry.offset, plan.sizeBytes[v]);
+    entry.box = artifact::hasBox(value) ? artifact::boxOf(value, plan.exprs)
+                                        : boxOfRange(offsets[v] - entry.offset, plan.sizeBytes[v]);
   }
   for (const artifact::Port *input : *program.inputs())
     if (stored[input->value()] != kNone)

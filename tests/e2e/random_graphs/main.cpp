@@ -201,10 +201,11 @@ public:
                   static_cast<unsigned long long>(messages));
       ++failures_;
     }
-    std::printf("%lld programs, %lld with parts of other values, %lld overlaps refused, %d "
-                "failures\n",
+    std::printf("%lld programs, %lld with parts of other values, %lld with parts of outputs, %lld "
+                "overlaps refused, %d failures\n",
                 static_cast<long long>(programs_), static_cast<long long>(shared_),
-                static_cast<long long>(refused_), failures_);
+                static_cast<long long>(sharedOutputs_), static_cast<long long>(refused_),
+                failures_);
     return failures_ == 0 && programs_ > 0 ? 0 : 1;
   }
 
@@ -247,17 +248,25 @@ private:
     return checkStorageOf((*program)->metadata(), seed);
   }
 
-  /// Checks the program's barriers against the ranges of the arena that a session binds.
+  /// Checks the program's barriers against the ranges of the arena and of outputs that a session
+  /// binds.
   static Status checkBarriers(const artifact::Program &metadata, const program::ShapePlan &plan) {
     std::vector<hazards::Command> commands;
     for (uint32_t c = 0; c < metadata.commands()->size(); ++c) {
       const artifact::Command &source = *metadata.commands()->Get(c);
       hazards::Command command{{}, plan.barrierBefore[c]};
-      for (uint32_t b = 0; b < source.bindings()->size(); ++b)
-        if (const uint32_t value = source.bindings()->Get(b);
-            plan.offsets[value] != program::kNoOffset)
+      for (uint32_t b = 0; b < source.bindings()->size(); ++b) {
+        const uint32_t value = source.bindings()->Get(b);
+        const artifact::Value &entry = *metadata.values()->Get(value);
+        const bool write = source.writes()->Get(b) != 0;
+        if (entry.storage() == artifact::Storage::transient)
+          command.accesses.push_back({0, plan.offsets[value], plan.spanBytes[value], write});
+        else if (entry.base() != kNone)
           command.accesses.push_back(
-              {0, plan.offsets[value], plan.spanBytes[value], source.writes()->Get(b) != 0});
+              {entry.base() + 1, plan.partOffsets[value], plan.spanBytes[value], write});
+        else
+          command.accesses.push_back({value + 1, 0, plan.spanBytes[value], write});
+      }
       commands.push_back(std::move(command));
     }
     return hazards::checkHazards(commands);
@@ -271,14 +280,16 @@ private:
       return "the checker refuses the program: " + status.message();
     if (Status status = checkBarriers(metadata, *plan); !status.isOk())
       return status.message();
-    bool hasParts = false;
+    bool hasParts = false, hasPartsOfOutputs = false;
     for (const artifact::Value *value : *metadata.values())
       if (value->base() != kNone) {
         hasParts = true;
+        hasPartsOfOutputs |= value->storage() == artifact::Storage::output;
         if (value->last_use() < metadata.values()->Get(value->base())->last_use())
           return value->name()->str() + " ends before the last reader of its base";
       }
     shared_ += hasParts ? 1 : 0;
+    sharedOutputs_ += hasPartsOfOutputs ? 1 : 0;
     OverlapMaker overlaps(metadata, *plan, seed);
     for (int i = 0; i < 2 && overlaps.canMake() && refused_ < options_.overlaps; ++i) {
       std::string what;
@@ -292,7 +303,7 @@ private:
   const Options options_;
   const std::shared_ptr<device::Device> device_;
   std::shared_ptr<heap::Heap> heap_;
-  int64_t programs_ = 0, shared_ = 0, refused_ = 0;
+  int64_t programs_ = 0, shared_ = 0, sharedOutputs_ = 0, refused_ = 0;
   int failures_ = 0;
 };
 
