@@ -91,6 +91,7 @@ void addStoragePasses(OpPassManager &program, const CompileOptions &options,
   const bool hasDotProducts = profile.features.integerDotProduct;
   program.addPass(
       createPlaceConcats(PlaceConcatsOptions{profile.preferTexelLoads || hasDotProducts}));
+  program.addPass(createPlaceScatters());
   program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffersOf(profile), scoreBytes}));
   if (options.halfPrecision)
     program.addPass(createNarrowFloats());
@@ -195,6 +196,33 @@ std::string typeText(Type type) {
   return text;
 }
 
+/// Adds a pair for each input that matches `pair`, whose input has a star. The star of the output
+/// stands for the same text.
+Status expandPattern(const StatePair &pair, const llvm::StringMap<unsigned> &inputs,
+                     const std::string &inputNames, std::vector<StatePair> &expanded) {
+  const auto refuse = [&](const std::string &why) {
+    return Status(StatusCode::kInvalidArgument, "state '" + pair.input + "': " + why);
+  };
+  const auto [before, after] = llvm::StringRef(pair.input).split('*');
+  if (after.contains('*') || llvm::StringRef(pair.output).count('*') > 1)
+    return refuse("more than one star");
+  if (!pair.output.empty() && pair.output.find('*') == std::string::npos)
+    return refuse("the output '" + pair.output + "' needs a star, too");
+  const auto [outputBefore, outputAfter] = llvm::StringRef(pair.output).split('*');
+  const size_t known = expanded.size();
+  for (const auto &input : inputs) {
+    llvm::StringRef text = input.getKey();
+    if (text.size() < before.size() + after.size() || !text.consume_front(before) ||
+        !text.consume_back(after))
+      continue;
+    expanded.push_back({input.getKey().str(),
+                        pair.output.empty() ? "" : (outputBefore + text + outputAfter).str()});
+  }
+  if (expanded.size() == known)
+    return refuse("no input matches '" + pair.input + "'; the model's inputs are " + inputNames);
+  return {};
+}
+
 /// Declares the states of the options (gantry.state). The error for an unknown name lists the
 /// model's inputs or outputs.
 Status declareStates(ModuleOp module, const std::vector<StatePair> &states) {
@@ -202,7 +230,13 @@ Status declareStates(ModuleOp module, const std::vector<StatePair> &states) {
   std::string inputNames, outputNames;
   const llvm::StringMap<unsigned> inputs = portsOf(function, true, inputNames);
   const llvm::StringMap<unsigned> outputs = portsOf(function, false, outputNames);
-  for (const StatePair &pair : states) {
+  std::vector<StatePair> expanded;
+  for (const StatePair &pair : states)
+    if (pair.input.find('*') == std::string::npos)
+      expanded.push_back(pair);
+    else
+      GANTRY_RETURN_IF_ERROR(expandPattern(pair, inputs, inputNames, expanded));
+  for (const StatePair &pair : expanded) {
     const std::string place = "state '" + pair.input + "': ";
     const auto refuse = [&](const std::string &why) {
       return Status(StatusCode::kInvalidArgument, place + why);

@@ -38,12 +38,15 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
       row-major order.
     - `rows` marks a dispatch with several reductions over the rows of its result.
     - `copy_reason` is set if the dispatch only moves elements; it says in words why it must.
+    - `scattered` is set if the dispatch replaces rows of the operand `in_place` and writes nothing
+      else (gantry.scatter). The region then yields the rows and the position of each. `scattered` has
+      the extents of the positions; a dynamic extent is -1 minus its index in `dims`.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<Index>:$dims,
       Optional<Index>:$flops, DenseI64ArrayAttr:$operand_dims, DenseI64ArrayAttr:$result_dims,
       OptionalAttr<SymbolRefAttr>:$kernel, OptionalAttr<I64Attr>:$in_place,
       OptionalAttr<Gantry_LayoutArrayAttr>:$layouts, UnitAttr:$rows,
-      OptionalAttr<StrAttr>:$copy_reason);
+      OptionalAttr<StrAttr>:$copy_reason, OptionalAttr<DenseI64ArrayAttr>:$scattered);
   let results = (outs AnyRankedTensor:$result);
   let regions = (region MaxSizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -95,6 +98,29 @@ def Gantry_ConcatOp : Gantry_Op<"concat", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Gantry_ScatterOp : Gantry_Op<"scatter", [Pure, AllTypesMatch<["data", "result"]>]> {
+  let summary = "replaces rows of a tensor";
+  let description = [{
+    The result is `data`, except that row `positions[i]` (along dimension 0) is row i of `updates`,
+    where i is an index of `positions`. The shape of `updates` is that of `positions`, followed by
+    that of a row. A row with a negative position is not written. If several rows have one position,
+    one of them is written. The importer creates this operation; place-scatters copies `data` where it is needed
+    afterwards, and form-dispatches makes a dispatch that writes only the rows.
+
+    ```mlir
+    %r = gantry.scatter %updates into %data at %positions
+        : tensor<2x64xf32> into tensor<512x64xf32> at tensor<2xi32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$updates, AnyRankedTensor:$data,
+      RankedTensorOf<[I32]>:$positions);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $updates `into` $data `at` $positions attr-dict `:` type($updates) `into` type($data) `at` type($positions)
+  }];
+  let hasVerifier = 1;
+}
+
 def Gantry_LoadMatrixOp : Gantry_Op<"load_matrix"> {
   let summary = "loads a cooperative matrix from shared memory";
   let description = [{
@@ -138,8 +164,14 @@ def Gantry_StoreMatrixOp : Gantry_Op<"store_matrix"> {
 
 def Gantry_YieldOp : Gantry_Op<"yield", [Pure, Terminator, HasParent<"DispatchOp">]> {
   let summary = "ends a dispatch's region with its result";
-  let arguments = (ins AnyRankedTensor:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let description = [{
+    A dispatch that is `scattered` yields the rows that it writes, and their positions.
+  }];
+  let arguments = (ins AnyRankedTensor:$value, Optional<RankedTensorOf<[I32]>>:$positions);
+  let assemblyFormat = "$value (`at` $positions^ `:` type($positions))? attr-dict `:` type($value)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$value), [{
+    build($_builder, $_state, value, ::mlir::Value());
+  }]>];
 }
 
 #endif

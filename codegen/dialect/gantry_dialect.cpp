@@ -62,7 +62,8 @@ void DispatchOp::build(mlir::OpBuilder &builder, mlir::OperationState &state, ml
                        llvm::ArrayRef<int64_t> operandDims, llvm::ArrayRef<int64_t> resultDims) {
   build(builder, state, result, inputs, dims, flops, operandDims, resultDims,
         /*kernel=*/mlir::SymbolRefAttr(), /*in_place=*/mlir::IntegerAttr(),
-        /*layouts=*/mlir::ArrayAttr(), /*rows=*/false, /*copy_reason=*/mlir::StringAttr());
+        /*layouts=*/mlir::ArrayAttr(), /*rows=*/false, /*copy_reason=*/mlir::StringAttr(),
+        /*scattered=*/mlir::DenseI64ArrayAttr());
   auto block = std::make_unique<mlir::Block>();
   for (mlir::ValueRange values : {inputs, dims})
     for (mlir::Value value : values)
@@ -119,6 +120,12 @@ mlir::LogicalResult DispatchOp::verify() {
   if (getInPlace() && *getInPlace() >= getInputs().size())
     return emitOpError() << "in_place names operand " << *getInPlace() << " of "
                          << getInputs().size();
+  if (getScattered() && !getInPlace())
+    return emitOpError("is scattered but not in place");
+  for (int64_t extent : getScattered().value_or(llvm::ArrayRef<int64_t>()))
+    if (-extent > static_cast<int64_t>(getDims().size()))
+      return emitOpError() << "scattered refers to dim " << -1 - extent << " of "
+                           << getDims().size();
   if (getLayouts() && getLayouts()->size() != getInputs().size() + 1)
     return emitOpError() << "layouts has " << getLayouts()->size() << " entries for "
                          << getInputs().size() << " operands and a result";
@@ -147,6 +154,20 @@ mlir::LogicalResult ConcatOp::verify() {
   if (sum != type.getDimSize(dim))
     return emitOpError() << "the inputs have " << sum << " of " << type.getDimSize(dim)
                          << " elements along dimension " << dim;
+  return mlir::success();
+}
+
+mlir::LogicalResult ScatterOp::verify() {
+  auto data = mlir::cast<mlir::RankedTensorType>(getData().getType());
+  auto updates = mlir::cast<mlir::RankedTensorType>(getUpdates().getType());
+  auto positions = mlir::cast<mlir::RankedTensorType>(getPositions().getType());
+  const int64_t outer = positions.getRank();
+  if (data.getRank() == 0 || outer == 0 || updates.getRank() != outer + data.getRank() - 1 ||
+      updates.getElementType() != data.getElementType() ||
+      updates.getShape().drop_front(outer) != data.getShape().drop_front())
+    return emitOpError() << "the updates " << updates << " are no rows of " << data;
+  if (updates.getShape().take_front(outer) != positions.getShape())
+    return emitOpError() << "there are " << positions << " positions for the updates " << updates;
   return mlir::success();
 }
 

@@ -104,6 +104,10 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
         (command->writes[b] ? entry.writes : entry.reads).push_back(value);
     if (command->in_place != kNone && stored[command->bindings[command->in_place]] != kNone)
       entry.inPlace = stored[command->bindings[command->in_place]];
+    // A value whose place another one takes must not be read afterwards, also if both lie in one
+    // output.
+    if (entry.inPlace)
+      values[*entry.inPlace].storage = *entry.inPlace;
     commands.push_back(std::move(entry));
   }
   return hazards::checkStorage(values, commands);

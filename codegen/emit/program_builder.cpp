@@ -320,7 +320,8 @@ Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
     GANTRY_RETURN_IF_ERROR(valueOf(operand, index, layoutOf(i)));
     command->bindings.push_back(index);
     command->writes.push_back(false);
-    moved = exprs_.add(moved, program_.values[index]->size);
+    if (!dispatch.getScattered() || dispatch.getInPlace() != i)
+      moved = exprs_.add(moved, program_.values[index]->size);
   }
   Value result = dispatch.getResult();
   uint32_t index = addValue(result, Storage::transient, modelName(dispatch));
@@ -328,19 +329,31 @@ Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
   notePlace(result, index, layoutOf(dispatch.getInputs().size()));
   if (dispatch.getInPlace()) {
     command->in_place = static_cast<uint32_t>(*dispatch.getInPlace());
-    inPlace_.push_back({index, command->bindings[command->in_place]});
+    command->partial = dispatch.getScattered().has_value();
+    inPlace_.push_back(
+        {index, command->bindings[command->in_place], dispatch.getScattered().has_value()});
   }
   command->bindings.push_back(index);
   command->writes.push_back(true);
-  command->bytes_moved = exprs_.add(moved, program_.values[index]->size);
+  // The extents over which the kernel is launched: those of the result, or of the rows that a
+  // scatter writes.
+  llvm::SmallVector<uint32_t> written;
+  for (int64_t extent : dispatch.getScattered().value_or(llvm::ArrayRef<int64_t>()))
+    written.push_back(extent < 0 ? exprs_.of(dispatch.getDims()[-1 - extent])
+                                 : exprs_.constant(extent));
+  llvm::append_range(
+      written,
+      llvm::ArrayRef(program_.values[index]->dims).drop_front(dispatch.getScattered() ? 1 : 0));
+  command->bytes_moved =
+      exprs_.add(moved, sizeOf(cast<RankedTensorType>(result.getType()), written));
   for (Value dim : dispatch.getDims())
     command->dims.push_back(exprs_.of(dim));
   command->flops = dispatch.getFlops() ? exprs_.of(dispatch.getFlops()) : exprs_.constant(0);
 
   const KernelGeometry &geometry = geometry_[kernel];
-  command->workgroups = workgroupsOf(geometry.front(), program_.values[index]->dims);
+  command->workgroups = workgroupsOf(geometry.front(), written);
   for (const Grid &grid : llvm::drop_begin(geometry))
-    llvm::append_range(command->other_workgroups, workgroupsOf(grid, program_.values[index]->dims));
+    llvm::append_range(command->other_workgroups, workgroupsOf(grid, written));
   program_.commands.push_back(std::move(command));
   return Status::ok();
 }
@@ -409,7 +422,7 @@ Status ProgramBuilder::assignSlots() {
       i = parent[i] = parent[parent[i]];
     return i;
   };
-  for (auto [result, operand] : inPlace_)
+  for (auto [result, operand, isScatter] : inPlace_)
     if (program_.values[result]->storage == Storage::transient &&
         program_.values[operand]->storage == Storage::transient)
       parent[find(result)] = find(operand);
@@ -551,6 +564,7 @@ Status ProgramBuilder::build() {
   if (!exprs_.ok())
     return Status(StatusCode::kInternal, "a size is not an expression of the inputs' dimensions");
   assignLifetimes();
+  placeScatters();
   setBases();
   GANTRY_RETURN_IF_ERROR(assignSlots());
   program_.dynamic = !program_.symbols.empty();

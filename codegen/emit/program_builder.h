@@ -84,6 +84,7 @@ private:
   Status valueOf(mlir::Value tensor, uint32_t &index, LayoutAttr layout = {});
   void notePlace(mlir::Value tensor, uint32_t index, LayoutAttr layout);
   void setBases();
+  void placeScatters();
 
   Emission &emission_;
   artifact::ProgramT &program_;
@@ -96,8 +97,12 @@ private:
   llvm::DenseMap<mlir::Value, uint32_t> values_;
   /// Index in Program.values, by the hash of a constant's bytes: equal bytes are stored once.
   llvm::StringMap<uint32_t> constantsByHash_;
-  /// Pairs of a result and the operand whose slot the result takes.
-  std::vector<std::pair<uint32_t, uint32_t>> inPlace_;
+  /// A result and the operand whose slot the result takes, as indices in Program.values.
+  struct InPlace {
+    uint32_t result, operand;
+    bool isScatter; // The dispatch writes only some rows of the result.
+  };
+  std::vector<InPlace> inPlace_;
   /// The tensors that share a storage (isInSharedStorage), by their storage.
   llvm::MapVector<mlir::Value, llvm::SmallVector<uint32_t>> shared_;
 };

@@ -3,6 +3,9 @@
 // The next value of a state lies in the buffer of the state's input. A dispatch writes it there
 // directly if no later command reads the old value. Otherwise the value is a transient, or another
 // value of the program, and a copy at the end of the run writes it to the buffer.
+//
+// An output may have parts: the inputs of a concatenation that the program returns, and tensors
+// whose rows are replaced.
 #include "codegen/emit/program_builder.h"
 
 #include "codegen/emit/size_bounds.h"
@@ -31,6 +34,14 @@ std::string whyCopied(BlockArgument argument, Value returned) {
     return "the value lies in other storage";
   if (isUsedAfter(argument, dispatch))
     return "the old value is used later";
+  for (DispatchOp scatter = dispatch; scatter && scatter.getScattered();) {
+    Value data = viewedTensor(scatter.getInputs()[*scatter.getInPlace()]);
+    if (data == argument)
+      return "";
+    scatter = data.getDefiningOp<DispatchOp>();
+    if (!scatter || !scatter.getScattered())
+      return "rows of another tensor are replaced";
+  }
   for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
     if (viewedTensor(operand) == argument && dispatch.getInPlace() != i)
       return "elements depend on other elements of the old value";
@@ -130,6 +141,20 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
   return Status::ok();
 }
 
+/// Puts a tensor whose rows are replaced in place into the output in which the result lies. Several
+/// such dispatches may follow one another.
+void ProgramBuilder::placeScatters() {
+  for (const InPlace &pair : llvm::reverse(inPlace_)) {
+    const artifact::ValueT &result = *program_.values[pair.result];
+    artifact::ValueT &operand = *program_.values[pair.operand];
+    if (!pair.isScatter || result.storage != Storage::output ||
+        operand.storage != Storage::transient)
+      continue;
+    operand.storage = Storage::output;
+    operand.base = result.base == kNone ? pair.result : result.base;
+  }
+}
+
 /// Adds the port of a result whose value is `value`.
 Status ProgramBuilder::addOutput(func::ReturnOp end, unsigned result, uint32_t value) {
   auto port = std::make_unique<artifact::PortT>();
@@ -227,12 +252,12 @@ Status ProgramBuilder::assignCapacities() {
 std::vector<uint32_t> ProgramBuilder::buffersOfValues() const {
   std::vector<uint32_t> buffers(program_.values.size());
   std::iota(buffers.begin(), buffers.end(), 0);
-  for (size_t v = 0; v < buffers.size(); ++v)
-    if (program_.values[v]->storage == Storage::output && program_.values[v]->base != kNone)
-      buffers[v] = program_.values[v]->base;
   for (const auto &state : program_.states)
     if (state->output != UINT32_MAX)
       buffers[program_.outputs[state->output]->value] = program_.inputs[state->input]->value;
+  for (size_t v = 0; v < buffers.size(); ++v)
+    if (program_.values[v]->storage == Storage::output && program_.values[v]->base != kNone)
+      buffers[v] = buffers[program_.values[v]->base];
   return buffers;
 }
 

@@ -315,7 +315,8 @@ def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
     - prologues: cheap elementwise producers of a matmul's operand, as batch norm and ReLU before a
       convolution 1x1, unless a reduction before them can evaluate them;
     - after a reduction, the chain of elementwise consumers over the same elements (bias,
-      activation, residual).
+      activation, residual);
+    - the operators that compute the rows of a `gantry.scatter`, and their positions.
     Reshapes are views and stay between dispatches. A value with several consumers is inlined only
     if it is pure data movement; otherwise it is computed once and stored.
 
@@ -462,6 +463,21 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"blocks", "blocks", "bool", "false",
                         "choose-layouts stores tensors in blocks of four channels">];
+  let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def PlaceScatters : Pass<"place-scatters", "::mlir::func::FuncOp"> {
+  let summary = "copy the tensors whose rows may not be replaced where they are";
+  let description = [{
+    A `gantry.scatter` becomes a dispatch that writes its rows into the storage of its data. This is
+    possible if nothing else uses the data, and if the data is computed by the program, or is a
+    donated input, or is a state whose next value is the result. Otherwise the pass inserts a copy
+    of the data; `gantry.why` on the copy says why.
+
+    Before: `%r = gantry.scatter %u into %x at %p`, where %x is an input that the caller keeps.
+    After: `%c = copy(%x); %r = gantry.scatter %u into %c at %p`.
+  }];
   let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }

@@ -20,7 +20,13 @@ struct AssignStoragePass : impl::AssignStorageBase<AssignStoragePass> {
 
   void runOnOperation() override {
     for (DispatchOp dispatch : getOperation().getOps<DispatchOp>()) {
-      takeOperand(dispatch);
+      if (!dispatch.getScattered()) {
+        takeOperand(dispatch);
+      } else if (Value data = viewedTensor(dispatch.getInputs()[*dispatch.getInPlace()]);
+                 !mayOverwrite(dispatch, *dispatch.getInPlace()) || isUsedAfter(data, dispatch)) {
+        dispatch.emitError("the tensor whose rows are replaced cannot be overwritten");
+        return signalPassFailure();
+      }
       describeBoxes(dispatch);
     }
   }

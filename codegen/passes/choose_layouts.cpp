@@ -26,6 +26,16 @@ constexpr int64_t kSetStrideBytes = 4096;
 // at least this often.
 constexpr int64_t kMinPanelReuse = 64;
 
+/// Returns whether the tensor is the result of a scatter, or becomes one in place. It is row-major.
+bool isScattered(Value tensor) {
+  auto dispatch = tensor.getDefiningOp<DispatchOp>();
+  return (dispatch && dispatch.getScattered()) ||
+         llvm::any_of(tensor.getUses(), [](OpOperand &use) {
+           auto user = dyn_cast<DispatchOp>(use.getOwner());
+           return user && user.getScattered() && user.getInPlace() == use.getOperandNumber();
+         });
+}
+
 /// Returns whether a tensor may be stored in blocks of four channels: it has a suitable element
 /// type, a multiple of four channels and several pixels, and only dispatches use it.
 bool mayBlock(Value tensor, bool bytesOnly) {
@@ -37,7 +47,8 @@ bool mayBlock(Value tensor, bool bytesOnly) {
   bool pixels = false;
   for (int64_t extent : type.getShape().drop_front(2))
     pixels |= extent != 1;
-  return pixels && llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp, ConcatOp>);
+  return pixels && !isScattered(tensor) &&
+         llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp, ConcatOp>);
 }
 
 /// Returns whether any use of `value` in a dispatch, also through pads and elementwise operators,
@@ -84,7 +95,7 @@ bool readsAsImage(Value value) {
 bool mayPanel(Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || type.getRank() < 2 || !type.hasStaticShape() || !type.getElementType().isF32() ||
-      !llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp>))
+      isScattered(tensor) || !llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp>))
     return false;
   const int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getShape().back();
   return rows >= kMinPanelReuse && rows % kPanelRows == 0 && columns * 4 % kSetStrideBytes == 0;

@@ -83,14 +83,18 @@ DispatchGraph dispatchGraphOf(func::FuncOp function, SharedStorage shared) {
         if (known == values.end())
           continue; // Inputs and constants are not in the arena.
         op.reads.push_back(known->second);
+        if (dispatch.getScattered() && dispatch.getInPlace() == i)
+          graph.problem.values[known->second].mayLeave = false;
         if (mayTakeStorage(dispatch, i))
           op.mayTake.push_back(known->second);
       }
     const auto value = static_cast<uint32_t>(graph.problem.values.size());
     Value storage = storageOf(dispatch.getResult());
     const bool returned = isReturned(storage);
+    // A scatter overwrites its operand, so neither it nor its operand can be computed again.
     graph.problem.values.push_back(
-        {returned ? 0 : typicalBytes(dispatch, dispatch.getResult().getType()), returned, true});
+        {returned ? 0 : typicalBytes(dispatch, dispatch.getResult().getType()), returned,
+         !dispatch.getScattered()});
     values[dispatch.getResult()] = value;
     op.writes = {value};
     if (storage != dispatch.getResult() && !returned) {

@@ -70,10 +70,13 @@ public:
   }
 
   void build(OpResult result) {
-    llvm::SmallVector<int64_t> operandDims, resultDims;
+    llvm::SmallVector<int64_t> operandDims, resultDims, positionDims;
     for (Value operand : operands_)
       addDims(operand, operandDims);
     addDims(result, resultDims);
+    auto scatter = dyn_cast<ScatterOp>(group_.root);
+    if (scatter)
+      addDims(scatter.getPositions(), positionDims);
 
     llvm::SmallVector<Location> locations;
     for (Operation *member : members_)
@@ -86,6 +89,15 @@ public:
         builder_.create<DispatchOp>(loc, result.getType(), operands_.getArrayRef(),
                                     dims_.getArrayRef(), flops, operandDims, resultDims);
     dispatch.setRows(group_.rows);
+    if (scatter) {
+      size_t next = 0;
+      llvm::SmallVector<int64_t> extents;
+      for (int64_t extent : cast<RankedTensorType>(scatter.getPositions().getType()).getShape())
+        extents.push_back(ShapedType::isDynamic(extent) ? -1 - positionDims[next++] : extent);
+      dispatch.setScattered(extents);
+      dispatch.setInPlace(
+          std::distance(operands_.begin(), llvm::find(operands_, scatter.getData())));
+    }
     copyTensorName(group_.root, dispatch);
     if (isCopy())
       dispatch.setCopyReason(copyReason());
@@ -96,9 +108,19 @@ public:
 private:
   /// Returns whether the group only moves elements.
   bool isCopy() const {
+    if (auto scatter = dyn_cast<ScatterOp>(group_.root))
+      return isMoved(scatter.getUpdates());
     return isComputeOp(group_.root) && llvm::all_of(members_, [](Operation *member) {
              return !isComputeOp(member) || isMovement(member);
            });
+  }
+
+  /// Returns whether the members that the value depends on only move elements.
+  bool isMoved(Value value) const {
+    Operation *producer = value.getDefiningOp();
+    return !producer || !members_.contains(producer) || !isComputeOp(producer) ||
+           (isMovement(producer) &&
+            llvm::all_of(usedValues(producer), [&](Value operand) { return isMoved(operand); }));
   }
 
   /// Returns why the moved elements are stored, although their readers could read them where they
@@ -106,6 +128,8 @@ private:
   std::string copyReason() const {
     if (auto why = GantryDialect::WhyAttrHelper(group_.root->getContext()).getAttr(group_.root))
       return why.getValue().str();
+    if (isa<ScatterOp>(group_.root))
+      return "no operator computes the rows that are replaced";
     if (isShuffle(group_.root))
       return "no strides describe the order of the elements";
     for (Operation *user : group_.root->getUsers()) {
@@ -161,9 +185,14 @@ private:
     mapping.map(dims_, block.getArguments().drop_front(operands_.size()));
     OpBuilder inside = OpBuilder::atBlockBegin(&block);
     for (Operation *member : members_)
-      inside.clone(*member, mapping)
-          ->removeDiscardableAttr(GantryDialect::TensorAttrHelper::getNameStr());
-    inside.create<YieldOp>(dispatch.getLoc(), mapping.lookup(Value(result)));
+      if (!isa<ScatterOp>(member))
+        inside.clone(*member, mapping)
+            ->removeDiscardableAttr(GantryDialect::TensorAttrHelper::getNameStr());
+    if (auto scatter = dyn_cast<ScatterOp>(group_.root))
+      inside.create<YieldOp>(dispatch.getLoc(), mapping.lookup(scatter.getUpdates()),
+                             mapping.lookup(scatter.getPositions()));
+    else
+      inside.create<YieldOp>(dispatch.getLoc(), mapping.lookup(Value(result)));
   }
 
   const FusionGroups &groups_;

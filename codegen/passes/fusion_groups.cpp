@@ -15,7 +15,8 @@ namespace gantry::codegen {
 using namespace mlir;
 
 bool isComputeOp(Operation *op) {
-  return isa<linalg::GenericOp, tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op);
+  return isa<linalg::GenericOp, tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp, ScatterOp>(
+      op);
 }
 
 bool isMovement(Operation *op) {
@@ -340,6 +341,9 @@ void FusionGroups::readBy(Operation *user, Value value, const Decision &context,
       bijective = false;
       level = Reuse::kMany;
     }
+  } else if (auto scatter = dyn_cast<ScatterOp>(user)) {
+    if (scatter.getUpdates() != value) // An element of the updates is written once.
+      bijective = false;
   } else {
     bijective = false;
     if (isa<tensor::ConcatOp>(user))
@@ -377,7 +381,7 @@ FusionGroups::Place FusionGroups::placeOf(Operation *user, Value value,
 }
 
 /// Returns how all users together would read a value. None if a user is not an operator of a
-/// dispatch.
+/// dispatch, or a scatter that overwrites the value.
 std::optional<FusionGroups::Use> FusionGroups::useOf(Value value) {
   llvm::SetVector<Operation *> users;
   for (Operation *user : value.getUsers())
@@ -387,7 +391,8 @@ std::optional<FusionGroups::Use> FusionGroups::useOf(Value value) {
   use.firstUser = users.front();
   std::optional<Place> place;
   for (Operation *user : users) {
-    if (!isComputeOp(user))
+    auto scatter = dyn_cast<ScatterOp>(user);
+    if (!isComputeOp(user) || (scatter && scatter.getData() == value))
       return std::nullopt;
     const Decision &context = decisions_[user];
     use.groups.insert(context.groups.begin(), context.groups.end());
@@ -442,7 +447,7 @@ bool FusionGroups::fitsBuffers(const Use &use, const llvm::SetVector<Value> &add
 /// Makes the operator a member of the groups of all its users if that is possible and pays off.
 /// Returns whether it did.
 bool FusionGroups::tryInline(Operation *op) {
-  if (op->getNumResults() != 1 || isShuffle(op))
+  if (op->getNumResults() != 1 || isShuffle(op) || isa<ScatterOp>(op))
     return false;
   Value value = op->getResult(0);
   const std::optional<Use> use = useOf(value);

@@ -91,7 +91,7 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
 }
 
 bool mayOverwrite(DispatchOp dispatch, unsigned i) {
-  if (dispatch.getBody().empty())
+  if (dispatch.getBody().empty() || (dispatch.getScattered() && dispatch.getInPlace() != i))
     return false;
   Value operand = dispatch.getInputs()[i];
   if (isInSharedStorage(operand) || isInSharedStorage(dispatch.getResult()))

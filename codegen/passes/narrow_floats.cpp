@@ -72,18 +72,30 @@ bool givesSums(DispatchOp dispatch) {
 }
 
 struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
-  /// Collects the value, its views and the tensors that share its storage. Returns false if an
-  /// operation other than a dispatch or a view uses one of them, or if one must stay f32.
+  /// Collects the value, its views, the tensors that share its storage, and the tensors that take
+  /// its storage in a scatter. Returns false if an operation other than a dispatch or a view uses
+  /// one of them, or if one must stay f32.
   static bool collect(Value value, llvm::SetVector<Value> &values) {
     if (!values.insert(value))
       return true;
     Operation *producer = value.getDefiningOp();
-    if (auto dispatch = dyn_cast_or_null<DispatchOp>(producer); dispatch && givesSums(dispatch))
+    auto dispatch = dyn_cast_or_null<DispatchOp>(producer);
+    if (!producer || (dispatch && givesSums(dispatch)))
+      return false;
+    if (dispatch && dispatch.getScattered() &&
+        !collect(dispatch.getInputs()[*dispatch.getInPlace()], values))
+      return false;
+    if (isView(producer) && !collect(producer->getOperand(0), values))
       return false;
     if (auto concat = dyn_cast_or_null<ConcatOp>(producer))
       for (Value input : concat.getInputs())
         if (!collect(input, values))
           return false;
+    for (OpOperand &use : value.getUses())
+      if (auto user = dyn_cast<DispatchOp>(use.getOwner());
+          user && user.getScattered() && user.getInPlace() == use.getOperandNumber() &&
+          !collect(user.getResult(), values))
+        return false;
     for (Operation *user : value.getUsers())
       if (!isa<DispatchOp>(user) &&
           !((isView(user) || isa<ConcatOp>(user)) && collect(user->getResult(0), values)))
@@ -165,9 +177,16 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
     for (DispatchOp dispatch : makers) {
       auto yield = cast<YieldOp>(dispatch.getBody().front().getTerminator());
       builder.setInsertionPoint(yield);
-      auto type = cast<RankedTensorType>(dispatch.getResult().getType());
+      llvm::SmallVector<int64_t> dims(dispatch.getResultDims());
+      if (dispatch.getScattered()) { // The number of rows differs from that of the result.
+        if (cast<RankedTensorType>(dispatch.getResult().getType()).isDynamicDim(0))
+          dims.erase(dims.begin());
+        for (int64_t extent : llvm::reverse(dispatch.getScatteredAttr().asArrayRef()))
+          if (extent < 0)
+            dims.insert(dims.begin(), -1 - extent);
+      }
       yield.getValueMutable().assign(
-          convert(builder, dispatch, yield.getValue(), type, dispatch.getResultDims()));
+          convert(builder, dispatch, yield.getValue(), halfOf(yield.getValue()), dims));
     }
     for (auto dispatch : function.getOps<DispatchOp>()) {
       Block &body = dispatch.getBody().front();

@@ -31,6 +31,7 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     for (int64_t dim : dispatch.getResultDims())
       stream << '|' << dim;
     stream << dispatch.getLayoutsAttr() << dispatch.getRowsAttr();
+    stream << dispatch.getScatteredAttr();
     AsmState state(dispatch, OpPrintingFlags().useLocalScope());
     for (Operation &op : dispatch.getBody().front()) {
       stream << '\n';
@@ -65,19 +66,29 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     auto kernelModule = builder.create<ModuleOp>(loc, name);
     setAttribute(kernelModule, KernelAttr::get(&getContext(), StringAttr(), MeasuredAttr()));
     builder.setInsertionPointToStart(kernelModule.getBody());
+    auto yield = cast<YieldOp>(dispatch.getBody().front().getTerminator());
     auto type = builder.getFunctionType(dispatch.getBody().front().getArgumentTypes(),
-                                        dispatch.getResult().getType());
+                                        yield.getOperandTypes());
     auto function = builder.create<func::FuncOp>(loc, name, type);
+    llvm::SmallVector<int64_t> resultDims(dispatch.getResultDims());
+    if (dispatch.getScattered()) { // The rows and their positions.
+      llvm::SmallVector<int64_t> outer;
+      for (int64_t extent : dispatch.getScatteredAttr().asArrayRef())
+        if (extent < 0)
+          outer.push_back(-1 - extent);
+      if (cast<RankedTensorType>(dispatch.getResult().getType()).isDynamicDim(0))
+        resultDims.erase(resultDims.begin());
+      resultDims.insert(resultDims.begin(), outer.begin(), outer.end());
+      resultDims.append(outer);
+    }
     llvm::SmallVector<LayoutAttr> layouts;
     if (dispatch.getLayouts())
       llvm::append_range(layouts, dispatch.getLayouts()->getAsRange<LayoutAttr>());
-    setAttribute(function,
-                 SignatureAttr::get(&getContext(), dispatch.getOperandDims(),
-                                    dispatch.getResultDims(), layouts, dispatch.getRows()));
+    setAttribute(function, SignatureAttr::get(&getContext(), dispatch.getOperandDims(), resultDims,
+                                              layouts, dispatch.getRows()));
     function.getBody().takeBody(dispatch.getBody());
-    auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
     builder.setInsertionPoint(yield);
-    builder.create<func::ReturnOp>(loc, yield.getValue());
+    builder.create<func::ReturnOp>(loc, yield.getOperands());
     yield.erase();
     return SymbolRefAttr::get(builder.getContext(), name);
   }

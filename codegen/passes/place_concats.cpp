@@ -175,7 +175,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
       direct += writable ? elements : 0;
       // The dispatch that moves the elements of a slice or permutation is itself the copy.
       Operation *producer = input.getDefiningOp();
-      const bool moves = producer && isComputeOp(producer) && input.hasOneUse();
+      const bool moves =
+          producer && isComputeOp(producer) && !isa<ScatterOp>(producer) && input.hasOneUse();
       copied[i] = !writable && !moves;
     }
     return 2 * direct < all ? "no operator computes most of its inputs" : "";
@@ -189,6 +190,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
       return "the program returns the tensor";
     if (isa<BlockArgument>(input))
       return "the tensor is an input of the program";
+    if (input.getDefiningOp<ScatterOp>())
+      return "rows of the tensor are replaced where it lies";
     return "no operator computes the tensor";
   }
 

@@ -116,6 +116,8 @@ llvm::SmallVector<OpFoldResult> tensorDims(OpBuilder &builder, Value tensor) {
   } else if (auto view = dyn_cast_or_null<ConcatOp>(op)) {
     dims = tensorDims(builder, view.getInputs().front());
     dims[view.getDim()] = builder.getIndexAttr(type.getDimSize(view.getDim()));
+  } else if (auto scatter = dyn_cast_or_null<ScatterOp>(op)) {
+    dims = tensorDims(builder, scatter.getData());
   } else if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op)) {
     dims = getMixedValues(expand.getStaticOutputShape(), expand.getOutputShape(), builder);
   } else if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op)) {

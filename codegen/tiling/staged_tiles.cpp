@@ -150,8 +150,8 @@ std::string describeRung(const Rung &rung, const std::string &verdict) {
 
 std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfile &profile,
                                           size_t candidate, const std::string &measured) {
-  if (isOverRows(kernel) || attentionIn(kernel))
-    return {};
+  if (isOverRows(kernel) || attentionIn(kernel) || kernel.getNumResults() > 1)
+    return {}; // The last is a scatter.
   TileSearch search(kernel, profile, CostModel::kStaged);
   std::vector<std::string> texts;
   const std::vector<Rung> rungs = rungsOf(kernel, profile, search, texts);

@@ -548,6 +548,10 @@ Status Verifier::checkCommands() const {
     if (command.writes()->size() != command.bindings()->size())
       return damaged(owner, "%u bindings but %u write flags", command.bindings()->size(),
                      command.writes()->size());
+    if (command.partial() &&
+        (command.in_place() == kNoPlace || command.kind() != artifact::CommandKind::dispatch))
+      return damaged(owner,
+                     "it writes only some elements, but its result takes no operand's place");
     if (command.in_place() != kNoPlace && command.in_place() >= command.bindings()->size())
       return damaged(owner, "its result takes the place of binding %u of %u", command.in_place(),
                      command.bindings()->size());

@@ -237,6 +237,7 @@ private:
         json_.value(command.in_place());
       else
         json_.null();
+      json_.field("partial", command.partial());
       json_.key("copy_reason");
       if (command.copy_reason() && command.copy_reason()->size() != 0)
         json_.value(command.copy_reason()->string_view());

@@ -252,12 +252,31 @@ Status Recording::recordCommand(const Context &context, Recorder &recorder, uint
   if (plan_->barrierBefore[index] && context.options.hooks.dropBarrierBefore != index)
     GANTRY_RETURN_IF_ERROR(recorder.barrier());
   const artifact::Command &command = *context.program.metadata().commands()->Get(index);
-  if (command.kind() == artifact::CommandKind::dispatch)
+  if (command.kind() == artifact::CommandKind::dispatch) {
+    if (command.partial())
+      GANTRY_RETURN_IF_ERROR(recordElementsToKeep(context, recorder, command));
     return recordDispatch(context, recorder, index);
+  }
   const device::BufferRange source = rangeOf(context, command.bindings()->Get(0));
   const device::BufferRange target = rangeOf(context, command.bindings()->Get(1));
   return source.sizeBytes == 0 || isSamePlace(source, target) ? Status::ok()
                                                               : recorder.copy(source, target);
+}
+
+/// If the result of a command that writes only some elements lies elsewhere than the operand with
+/// the others, copies the operand. This is so if a state's input and output are staged.
+Status Recording::recordElementsToKeep(const Context &context, Recorder &recorder,
+                                       const artifact::Command &command) {
+  const device::BufferRange operand = rangeOf(context, command.bindings()->Get(command.in_place()));
+  for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
+    const device::BufferRange result = rangeOf(context, command.bindings()->Get(b));
+    if (!command.writes()->Get(b) || isSamePlace(operand, result) || operand.sizeBytes == 0)
+      continue;
+    GANTRY_RETURN_IF_ERROR(recorder.barrier());
+    GANTRY_RETURN_IF_ERROR(recorder.copy(operand, result));
+    GANTRY_RETURN_IF_ERROR(recorder.barrier());
+  }
+  return {};
 }
 
 Status Recording::recordDispatch(const Context &context, Recorder &recorder, uint32_t index) {

@@ -135,6 +135,8 @@ private:
   Status recordCopiesIn(Recorder &recorder);
   Status recordCopiesOut(const Context &context, Recorder &recorder);
   Status recordCommand(const Context &context, Recorder &recorder, uint32_t index);
+  Status recordElementsToKeep(const Context &context, Recorder &recorder,
+                              const artifact::Command &command);
   Status recordDispatch(const Context &context, Recorder &recorder, uint32_t index);
   Result<std::vector<DispatchPart>> splitCommand(const Context &context, uint32_t index) const;
   Status recordBefore(const Context &context, Recorder &recorder, uint32_t index);

@@ -166,19 +166,23 @@ Status checkArtifactPlan(const artifact::Program &program, const std::vector<Slo
   return {};
 }
 
-/// Returns kDataLoss if a copy's source and target differ in size for these shapes. The reader
-/// checks only the sizes that are constant.
+/// Returns kDataLoss if a copy's source and target differ in size for these shapes, or the result
+/// of a command that writes only some elements and the operand with the others. The reader checks
+/// only the sizes that are constant.
 Status checkCopies(const artifact::Program &program, const ShapePlan &plan) {
   for (const artifact::Command *command : *program.commands()) {
-    if (command->kind() != artifact::CommandKind::copy)
+    const bool isCopy = command->kind() == artifact::CommandKind::copy;
+    if (!isCopy && !command->partial())
       continue;
-    const uint64_t from = plan.sizeBytes[command->bindings()->Get(0)];
-    const uint64_t to = plan.sizeBytes[command->bindings()->Get(1)];
-    if (from != to)
-      return statusf(StatusCode::kDataLoss,
-                     "'%s' copies a value of %" PRIu64 " bytes to one of %" PRIu64
-                     " bytes; the artifact is damaged, compile the model again",
-                     command->name()->c_str(), from, to);
+    const uint64_t from =
+        plan.sizeBytes[command->bindings()->Get(isCopy ? 0 : command->in_place())];
+    for (uint32_t b = 0; b < command->bindings()->size(); ++b)
+      if (const uint64_t to = plan.sizeBytes[command->bindings()->Get(b)];
+          command->writes()->Get(b) && from != to)
+        return statusf(StatusCode::kDataLoss,
+                       "'%s' copies a value of %" PRIu64 " bytes to one of %" PRIu64
+                       " bytes; the artifact is damaged, compile the model again",
+                       command->name()->c_str(), from, to);
   }
   return {};
 }

@@ -52,8 +52,11 @@ Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
         (command->writes()->Get(b) ? entry.writes : entry.reads).push_back(value);
     if (command->in_place() != kNone)
       if (const uint32_t value = stored[command->bindings()->Get(command->in_place())];
-          value != kNone)
+          value != kNone) {
         entry.inPlace = value;
+        // It must not be read afterwards, also if both values lie in one output.
+        values[value].storage = value;
+      }
     commands.push_back(std::move(entry));
   }
   return hazards::checkStorage(values, commands);

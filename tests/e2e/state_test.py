@@ -234,6 +234,68 @@ def cache(test):
                 "cache=cache_next")
 
 
+def positions(test):
+    """Rows are written into a cache of fixed size, at positions that are an input. Nothing else is written."""
+    capacity, width = 1024, 8
+    model = test.folder / "positions.onnx"
+    model.write_bytes(onnx_model(
+        [("Add", "new", ["x", "x"], ["rows"]), ("ScatterND", "update", ["cache", "at", "rows"], ["cache_next"]),
+         ("Gather", "read", ["cache_next", "row"], ["y"])],
+        [("cache", [capacity, width]), ("at", [2, 1], 7), ("x", [2, width]), ("row", [1], 7)],
+        [("y", [1, width]), ("cache_next", [capacity, width])]))
+    test.compile(model, "--state", "cache=cache_next")
+    plan = test.inspect()
+    test.expect("the arena", plan["arena_bytes"], 0)
+    test.expect("the reasons for copies", [command["copy_reason"] for command in plan["commands"]
+                                           if command["copy_reason"] and "update" in command["name"]], [])
+    update = next(command for command in plan["commands"] if "update" in command["name"])
+    # The kernel reads x and the positions, and writes the rows.
+    test.expect("the bytes of the update", update["bytes"], 2 * width * 4 + 2 * 8 + 2 * width * 4)
+    for variant in VARIANTS:
+        cache = [0.25 * i for i in range(capacity * width)]
+        for step, at in enumerate(([3, 0], [-1, 4], [5000, 6])):  # A position out of range is not written.
+            x = [float(step * 100 + i) for i in range(2 * width)]
+            int64 = test.folder / "at.npy", test.folder / "row.npy"
+            write_npy(int64[0], "<i8", (2, 1), struct.pack("<2q", *at))
+            write_npy(int64[1], "<i8", (1,), struct.pack("<q", at[1]))
+            inputs = [f"cache={test.write('c.npy', cache, (capacity, width))}"] if step == 0 else []
+            y, found = test.run(variant, inputs + [f"x={test.write('x.npy', x, (2, width))}", f"at={int64[0]}",
+                                                   f"row={int64[1]}"], first=step == 0)
+            for row, place in enumerate(at):
+                if place < capacity:
+                    place %= capacity
+                    cache[place * width:(place + 1) * width] = [2 * v for v in x[row * width:(row + 1) * width]]
+            wrong = [i for i, (a, b) in enumerate(zip(found, cache)) if a != b]
+            test.expect(f"{variant}: the list of wrong elements of the cache after step {step}", wrong[:8], [])
+            test.expect(f"{variant}: the row that is read", y, cache[at[1] * width:(at[1] + 1) * width])
+    # The order of the model does not matter, nor does a copy of the cache that the caller keeps.
+    test.compile(model)
+    test.expect("the reasons for copies", [command["copy_reason"] for command in test.inspect()["commands"]
+                                           if command["copy_reason"]], ["the caller keeps the input"])
+
+
+def patterns(test):
+    """--state with a star declares a state for each input that matches."""
+    nodes, inputs, outputs = [], [("x", [2])], []
+    for i in range(3):
+        nodes.append(("Add", f"add{i}", [f"past.{i}.key", "x"], [f"present.{i}.key"]))
+        inputs.append((f"past.{i}.key", [2]))
+        outputs.append((f"present.{i}.key", [2]))
+    model = test.folder / "patterns.onnx"
+    model.write_bytes(onnx_model(nodes, inputs, outputs))
+    test.compile(model, "--state", "past.*=present.*")
+    test.expect("the states", [(state["name"], state["output"]) for state in test.inspect()["states"]],
+                [("past.0.key", 0), ("past.1.key", 1), ("past.2.key", 2)])
+    test.compile(model, "--state", "past.*.key")
+    test.expect("the states", [(state["name"], state["output"]) for state in test.inspect()["states"]],
+                [("past.0.key", None), ("past.1.key", None), ("past.2.key", None)])
+    for reason, state in (("no input matches 'old.*'; the model's inputs are 'x', 'past.0.key'", "old.*=present.*"),
+                          ("the model has no output 'next.0.key'", "past.*=next.*"),
+                          ("the output 'present' needs a star, too", "past.*=present"),
+                          ("more than one star", "past.*.*=present.*")):
+        test.refuse(reason, "compile", model, "-o", test.folder / "wrong.gantry", "--state", state)
+
+
 def training(test):
     """Linear regression: y = x w, loss gradient x^T (y - t), w = w - rate * gradient; the step count grows by 1."""
     rate, one = 0.125, 1.0
@@ -312,6 +374,8 @@ def main():
     test.check("iree.abi.consume", consumed, test)
     test.check("states that change places", swapped, test)
     test.check("a cache that grows", cache, test)
+    test.check("rows at positions", positions, test)
+    test.check("--state with a star", patterns, test)
     test.check("training_info", training, test)
     test.check("refusals", refusals, test)
     test.finish()

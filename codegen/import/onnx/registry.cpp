@@ -23,6 +23,7 @@ const OperatorTable &operatorTable() {
     addShapeOperators(t);
     addLayoutOperators(t);
     addGatherOperators(t);
+    addScatterOperators(t);
     addResizeOperators(t);
     addCreationOperators(t);
     return t;

@@ -32,6 +32,7 @@ void addNormOperators(OperatorTable &table);
 void addShapeOperators(OperatorTable &table);
 void addLayoutOperators(OperatorTable &table);
 void addGatherOperators(OperatorTable &table);
+void addScatterOperators(OperatorTable &table);
 void addResizeOperators(OperatorTable &table);
 void addCreationOperators(OperatorTable &table);
 

@@ -62,7 +62,9 @@ typedef struct gantry_dim_range {
   int64_t min, max; /* 1 <= min <= max */
 } gantry_dim_range_t;
 
-/* A state: an input that keeps its buffer from run to run (gantry_state_t in gantry.h). */
+/* A state: an input that keeps its buffer from run to run (gantry_state_t in gantry.h). A star in
+ * the names stands for any text, the same in both: {"past.*", "present.*"} declares all such
+ * inputs. */
 typedef struct gantry_state_pair {
   const char *input; /* An input, or an ONNX initializer, whose value is the state's first value. */
   const char *output; /* What a run leaves in the buffer; NULL: runs only read the state. */

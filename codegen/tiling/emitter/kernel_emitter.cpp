@@ -1,5 +1,7 @@
 #include "codegen/tiling/emitter/kernel_emitter.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 namespace gantry::codegen {
 
 using namespace mlir;
@@ -30,8 +32,37 @@ void KernelEmitter::emit(const InvocationIds &ids) {
       TilePoints(tile_, space_, sink_, shapes_, guards_).compute(ids, invocation_);
   const PointGrid grid{tile_.result, tile_.laneDim};
   const Values values = evaluator_.evaluate(shapes_.result(), points.load, grid);
-  if (!sink_.unsupported() && !staging_.storeResult(points.store, values))
+  if (shapes_.positions())
+    access_.store(scattered(points.store, grid), values);
+  else if (!sink_.unsupported() && !staging_.storeResult(points.store, values))
     access_.store(points.store, values);
+}
+
+/// Returns the places where a scatter stores the points of its rows: the row's position and the
+/// index in the row. A row with a negative position is not stored.
+std::vector<Point> KernelEmitter::scattered(llvm::ArrayRef<Point> points, const PointGrid &grid) {
+  const auto outer =
+      static_cast<size_t>(cast<RankedTensorType>(shapes_.positions().getType()).getRank());
+  std::vector<Point> rows, placed;
+  for (const Point &point : points)
+    rows.push_back({{point.index.begin(), point.index.begin() + outer}, point.guard});
+  const Values positions = evaluator_.evaluate(shapes_.positions(), rows, grid);
+  std::map<std::pair<int32_t, std::vector<IndexExpr>>, IndexExpr> known; // By guard and row.
+  for (auto [i, row] : llvm::enumerate(rows)) {
+    auto [found, isNew] = known.try_emplace({row.guard, keyOf(row)});
+    if (isNew) {
+      Value position = sink_.build([&](OpBuilder &builder, Location loc) -> Value {
+        return builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), positions[i]);
+      });
+      found->second = space_.addVariable(position, -1, INT32_MAX, true);
+    }
+    Point point{{found->second}, 0};
+    point.index.append(points[i].index.begin() + outer, points[i].index.end());
+    bool never = false;
+    point.guard = guards_.with(row.guard, found->second, never);
+    placed.push_back(std::move(point));
+  }
+  return placed;
 }
 
 } // namespace gantry::codegen

@@ -26,9 +26,10 @@ namespace gantry::codegen {
 class KernelEmitter {
 public:
   /// `kernel` is the outlined function, which takes tensors and then the sizes of their dynamic
-  /// dimensions, and returns one tensor. It is not changed. Its attribute `gantry.signature` has
-  /// the layouts of the tensors. dims: the values of the sizes; none when counting. `space` and
-  /// `sink` must be used for this kernel only. They and `tile` must outlive the emitter.
+  /// dimensions, and returns one tensor, or the rows and the positions of a scatter (gantry.yield).
+  /// It is not changed. Its attribute `gantry.signature` has the layouts of the tensors. dims: the
+  /// values of the sizes; none when counting. `space` and `sink` must be used for this kernel only.
+  /// They and `tile` must outlive the emitter.
   KernelEmitter(mlir::func::FuncOp kernel, const TileShape &tile, IndexSpace &space,
                 KernelSink &sink, mlir::ValueRange dims = {});
 
@@ -43,6 +44,8 @@ public:
   const Loops &loops() const { return loops_; }
 
 private:
+  std::vector<Point> scattered(llvm::ArrayRef<Point> points, const PointGrid &grid);
+
   const TileShape &tile_;
   IndexSpace &space_;
   KernelSink &sink_;

@@ -17,7 +17,10 @@ constexpr int64_t kMaxDim = 1 << 30; // Upper limit on a dynamic dimension.
 KernelShapes::KernelShapes(func::FuncOp kernel, IndexSpace &space, KernelSink &sink,
                            ValueRange dims)
     : kernel_(kernel), space_(space), sink_(sink), dimValues_(dims.begin(), dims.end()) {
-  result_ = kernel.getBody().front().getTerminator()->getOperand(0);
+  Operation *end = kernel.getBody().front().getTerminator();
+  result_ = end->getOperand(0);
+  if (end->getNumOperands() > 1)
+    positions_ = end->getOperand(1);
   tensorCount_ = llvm::count_if(kernel.getArgumentTypes(), llvm::IsaPred<RankedTensorType>);
   const auto signature = attributeOf<SignatureAttr>(kernel);
   if (signature && !signature.getLayouts().empty())
@@ -79,6 +82,10 @@ llvm::SmallVector<IndexExpr> KernelShapes::shapeOf(Value tensor) {
 
 llvm::SmallVector<IndexExpr> KernelShapes::storageShape(unsigned buffer, Value tensor) {
   auto shape = shapeOf(tensor);
+  if (positions_ && buffer == tensorCount_) { // The number of places does not affect the strides.
+    const int64_t outer = cast<RankedTensorType>(positions_.getType()).getRank();
+    shape.erase(shape.begin() + 1, shape.begin() + outer);
+  }
   for (auto [d, extent] : llvm::enumerate(layouts_[buffer].getWithin()))
     if (extent != -1)
       shape[d] = IndexExpr(extent);

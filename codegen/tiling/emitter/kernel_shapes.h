@@ -28,6 +28,9 @@ public:
   mlir::func::FuncOp kernel() const { return kernel_; }
   /// The tensor that the kernel computes.
   mlir::Value result() const { return result_; }
+  /// The positions at which the rows of result() are stored in the result's buffer
+  /// (gantry.scatter); null if they are stored in order.
+  mlir::Value positions() const { return positions_; }
   /// The number of tensor arguments, which is also the number of the result's buffer.
   unsigned tensorCount() const { return tensorCount_; }
   /// The order of a buffer's elements in memory.
@@ -66,7 +69,7 @@ private:
   IndexSpace &space_;
   KernelSink &sink_;
   llvm::SmallVector<mlir::Value> dimValues_;
-  mlir::Value result_;
+  mlir::Value result_, positions_;
   unsigned tensorCount_ = 0;
   llvm::SmallVector<LayoutAttr> layouts_; // By buffer: the tensors, then the result.
   llvm::DenseMap<mlir::Value, IndexExpr> indexValues_;

@@ -268,6 +268,38 @@ func.func @start_in_buffer(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+func.func @rows_of_another_shape(%x: tensor<8x4xf32>, %u: tensor<2x3xf32>, %i: tensor<2xi32>) -> tensor<8x4xf32> {
+  // expected-error@+1 {{the updates 'tensor<2x3xf32>' are no rows of 'tensor<8x4xf32>'}}
+  %y = gantry.scatter %u into %x at %i : tensor<2x3xf32> into tensor<8x4xf32> at tensor<2xi32>
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
+func.func @rows_without_positions(%x: tensor<8x4xf32>, %u: tensor<2x4xf32>, %i: tensor<3xi32>) -> tensor<8x4xf32> {
+  // expected-error@+1 {{there are 'tensor<3xi32>' positions for the updates 'tensor<2x4xf32>'}}
+  %y = gantry.scatter %u into %x at %i : tensor<2x4xf32> into tensor<8x4xf32> at tensor<3xi32>
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
+func.func @scattered_nowhere(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // expected-error@+1 {{is scattered but not in place}}
+  %y = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, scattered = array<i64: 2>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
+func.func @scattered_without_dim(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // expected-error@+1 {{scattered refers to dim 1 of 0}}
+  %y = gantry.dispatch @k(%x) dims() {in_place = 0, operand_dims = array<i64>, result_dims = array<i64>, scattered = array<i64: -2>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
 func.func @concat_of_too_few(%x: tensor<1x4xf32>) -> tensor<1x8xf32> {
   // expected-error@+1 {{the inputs have 4 of 8 elements along dimension 1}}
   %y = gantry.concat %x along 1 : (tensor<1x4xf32>) -> tensor<1x8xf32>

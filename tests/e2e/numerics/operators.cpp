@@ -185,11 +185,16 @@ Expected integerPower(Type type, Wide x, Wide n) {
       return undefined();
     return ofInteger(x == 1 ? 1 : x == -1 ? (n & 1 ? -1 : 1) : 0);
   }
+  // Products of two 64-bit numbers may exceed the signed type.
+  const auto product = [&](Wide a, Wide b) {
+    using Unsigned = unsigned __int128;
+    return wrapped(type, Wide(static_cast<Unsigned>(a) * static_cast<Unsigned>(b)));
+  };
   Wide result = 1;
   for (; n > 0; n >>= 1) {
     if (n & 1)
-      result = wrapped(type, result * x);
-    x = wrapped(type, Wide(static_cast<unsigned __int128>(x) * x));
+      result = product(result, x);
+    x = product(x, x);
   }
   return ofInteger(result);
 }

@@ -137,7 +137,7 @@ private:
   }
 
   void step() {
-    switch (number(0, 11)) {
+    switch (number(0, 13)) {
     case 0:
     case 1:
     case 2:
@@ -156,6 +156,9 @@ private:
       return convolve();
     case 9:
       return combine();
+    case 10:
+    case 11:
+      return scatter();
     default:
       return apply();
     }
@@ -284,6 +287,60 @@ private:
     result_.what += "Split" + inParentheses(axis) + " ";
     pool_.push_back({names[0], sliced(from.tensor, axis, 0, first, 1)});
     pool_.push_back({names[1], sliced(from.tensor, axis, first, extent - first, 1)});
+  }
+
+  /// Replaces rows of a tensor (ScatterND): some rows in any order, or, as PyTorch exports an
+  /// assignment to a slice, a range of the second dimension.
+  void scatter() {
+    const Entry data = pick();
+    const size_t rank = data.tensor.dims.size();
+    const size_t axis = rank > 1 && chance(0.5) ? 1 : 0;
+    Entry rows = matching(data, axis);
+    const int64_t extent = data.tensor.dims[axis];
+    if (rows.tensor.dims[axis] > extent) {
+      add("Slice", {rows.name, ints({0}), ints({extent}), ints({static_cast<int64_t>(axis)})},
+          sliced(rows.tensor, axis, 0, extent, 1));
+      pool_.back().isRead = true;
+      rows = pool_.back();
+    }
+    if (chance(0.7)) {
+      add("Neg", {rows.name}, mapped(rows.tensor, [](double x) { return x == 0 ? 0 : -x; }));
+      pool_.back().isRead = true;
+      rows = pool_.back();
+    }
+    const int64_t count = rows.tensor.dims[axis];
+    std::vector<int64_t> places(static_cast<size_t>(extent));
+    std::iota(places.begin(), places.end(), 0);
+    if (axis == 0)
+      std::shuffle(places.begin(), places.end(), random_);
+    else
+      std::rotate(places.begin(), places.begin() + number(0, extent - count), places.end());
+    Tensor expected = made(data.tensor.dims, [&](Index index) {
+      for (int64_t row = 0; row < count; ++row)
+        if (places[static_cast<size_t>(row)] == index[axis]) {
+          index[axis] = row;
+          return at(rows.tensor, index);
+        }
+      return at(data.tensor, index);
+    });
+    std::vector<int64_t> indices;
+    for (int64_t i = 0; i < (axis == 0 ? 1 : data.tensor.dims[0]); ++i)
+      for (int64_t row = 0; row < count; ++row) {
+        if (axis == 1)
+          indices.push_back(i);
+        const int64_t place = places[static_cast<size_t>(row)];
+        indices.push_back(chance(0.2) ? place - extent : place); // From the end.
+      }
+    Index shape;
+    if (axis == 1)
+      shape.push_back(data.tensor.dims[0]);
+    shape.push_back(count);
+    shape.push_back(static_cast<int64_t>(axis) + 1);
+    const std::string name = newName();
+    model_.constant(name, onnx::TensorProto::INT64, shape,
+                    std::string(reinterpret_cast<const char *>(indices.data()),
+                                indices.size() * sizeof(int64_t)));
+    add("ScatterND", {data.name, name, rows.name}, std::move(expected), inParentheses(axis));
   }
 
   void pad() {

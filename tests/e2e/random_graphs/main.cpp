@@ -1,4 +1,5 @@
-// random_graphs: compiles and runs random models that share storage, and checks their storage.
+// random_graphs: compiles and runs random models that share storage, and checks their storage. The
+// models concatenate, divide, pad and reshape tensors and replace rows of them.
 //
 //   random_graphs [--seed N] [--count 100] [--only INDEX] [--profile NAME]... [--overlaps N]
 //
@@ -285,7 +286,8 @@ private:
       if (value->base() != kNone) {
         hasParts = true;
         hasPartsOfOutputs |= value->storage() == artifact::Storage::output;
-        if (value->last_use() < metadata.values()->Get(value->base())->last_use())
+        if (value->storage() == artifact::Storage::transient &&
+            value->last_use() < metadata.values()->Get(value->base())->last_use())
           return value->name()->str() + " ends before the last reader of its base";
       }
     shared_ += hasParts ? 1 : 0;

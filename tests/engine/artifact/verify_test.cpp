@@ -197,6 +197,20 @@ const Case kCases[] = {
      [](ProgramT &p) { p.values[4]->byte_offset = 0; }},
     {"SlotOffsetOutOfRange", "slot offset refers to expression 1000",
      [](ProgramT &p) { p.values[4]->slot_offset = kFar; }},
+    {"SlotOffsetOfAWholeOutput", "no transient or part of an output",
+     [](ProgramT &p) {
+       for (auto &value : p.values)
+         if (value->storage == Storage::output)
+           value->slot_offset = 0;
+     }},
+    {"PartOfAnotherKindOfStorage", "which is not the whole of its slot",
+     [](ProgramT &p) {
+       for (auto &value : p.values)
+         if (value->storage == Storage::output)
+           value->base = 0; // An input.
+     }},
+    {"PartialCommandInNoPlace", "its result takes no operand's place",
+     [](ProgramT &p) { p.commands[0]->partial = true; }},
     {"SlotOffsetOfAnInput", "no transient", [](ProgramT &p) { p.values[0]->slot_offset = 0; }},
     {"SlotOffsetBeyondTheArena", "outside of the arena",
      [](ProgramT &p) {

@@ -198,7 +198,8 @@ void addMemoryOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &
 void addStateOptions(CLI::App &command, CompileRequest &request) {
   options::repeated(command, "--state", request.states, "INPUT[=OUTPUT]",
                     "An input, or an ONNX initializer, that keeps its buffer from run to run, and "
-                    "the output that a run leaves there; without OUTPUT, runs only read it")
+                    "the output that a run leaves there; without OUTPUT, runs only read it. A star "
+                    "stands for any text: 'past.*=present.*'")
       ->group("States");
   command
       .add_flag("--training", request.training,

@@ -143,7 +143,7 @@ void printCopies(const Description &plan) {
   Table table({{"#", Align::kRight},
                {"tensor", Align::kLeft, true},
                {"shape"},
-               {"size", Align::kRight},
+               {"copied", Align::kRight},
                {"why it is copied"}});
   uint64_t bytes = 0;
   size_t count = 0;
@@ -153,10 +153,13 @@ void printCopies(const Description &plan) {
         command.written.front() >= plan.values.size())
       continue;
     const ValueInfo &value = plan.values[command.written.front()];
+    // A scatter copies rows into a tensor: half of the bytes that it reads and writes.
+    const std::optional<uint64_t> size =
+        command.isPartial && command.bytes ? *command.bytes / 2 : value.sizeBytes;
     ++count;
-    bytes += value.sizeBytes.value_or(0);
-    table.addRow({std::to_string(c), value.name, dimsText(value),
-                  value.sizeBytes ? humanBytes(*value.sizeBytes) : "?", command.copyReason});
+    bytes += size.value_or(0);
+    table.addRow({std::to_string(c), value.name, dimsText(value), size ? humanBytes(*size) : "?",
+                  command.copyReason});
   }
   const std::string sum = plan.sized ? fmt::format(", {} in each run", humanBytes(bytes)) : "";
   print(coloured(count == 0 ? "\nno tensor is copied\n"

@@ -74,6 +74,7 @@ CommandInfo parseCommand(const Json &json) {
   command.bytes = number(json, "bytes");
   command.sharedBytes = number(json, "shared_bytes").value_or(0);
   command.barrierBefore = json.value("barrier_before", false);
+  command.isPartial = json.value("partial", false);
   command.copyReason = text(json, "copy_reason");
   for (const Json &binding : list(json, "bindings"))
     if (binding.value("write", false))

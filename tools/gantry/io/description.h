@@ -36,6 +36,7 @@ struct CommandInfo {
   std::optional<uint64_t> flops, bytes;
   uint64_t sharedBytes = 0;
   bool barrierBefore = false;
+  bool isPartial = false;      // It writes only some elements of its result.
   std::string copyReason;      // Why the command copies a tensor; empty if it computes something.
   std::vector<size_t> written; // Indices of the values that it writes.
 };

@@ -1,5 +1,5 @@
-// Imports operators that read elements at computed positions: Gather, GatherElements, GatherND,
-// ScatterND at constant positions, and Pad in all modes.
+// Imports operators that read elements at computed positions: Gather, GatherElements, GatherND, and
+// Pad in all modes.
 //
 // The body of the generic computes the positions. A negative index counts from the end, and an
 // index out of range is clamped, so that no kernel reads outside of its operand.
@@ -182,75 +182,6 @@ void importGatherNd(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, import.generic(spec));
 }
 
-// Imports a ScatterND with constant indices, as PyTorch exports an assignment to a slice. The
-// indices are inverted into a table that has, for each position of the data, the row of the update
-// or -1.
-void importScatterNd(ImportContext &import, const Node &node) {
-  Tensor data = import.input(node, 0), indices = import.input(node, 1),
-         updates = import.input(node, 2);
-  checkIndices(indices);
-  if (const std::string reduction = node.stringAttribute("reduction", "none"); reduction != "none")
-    failUnsupported("the reduction \"" + reduction + "\" is not supported");
-  if (!indices.constant)
-    failUnsupported("the indices depend on the values of tensors; they must be constant");
-  if (data.type != updates.type)
-    failBadInput("the data is " + dtypeName(data.type) + ", but the updates are " +
-                 dtypeName(updates.type));
-  const int64_t depth = indices.rank() == 0 ? 0 : indices.constant->dims.back();
-  if (depth < 1 || depth > data.rank())
-    failBadInput("the last dimension of the indices " + describeDims(indices.dims) +
-                 " does not fit the data " + describeDims(data.dims));
-  Dims expected(indices.dims.begin(), indices.dims.end() - 1);
-  expected.append(data.dims.begin() + depth, data.dims.end());
-  if (expected.size() != updates.dims.size())
-    failBadInput("the updates have the shape " + describeDims(updates.dims) +
-                 "; the data and the indices require " + describeDims(expected));
-  for (auto [own, wanted] : llvm::zip(updates.dims, expected))
-    import.constraints().requireEqual(own, wanted);
-
-  const auto places = staticDims(llvm::ArrayRef(data.dims).take_front(depth), "a scattered axis");
-  std::vector<int64_t> updateAt(checkedCount(places), -1);
-  const int64_t rows = indices.constant->elementCount() / depth;
-  for (int64_t row = 0; row < rows; ++row) {
-    int64_t place = 0;
-    for (int64_t k = 0; k < depth; ++k) {
-      const int64_t index = indices.constant->intAt(row * depth + k);
-      if (index < -places[k] || index >= places[k])
-        failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of " +
-                     llvm::Twine(places[k]));
-      place = place * places[k] + (index < 0 ? index + places[k] : index);
-    }
-    updateAt[place] = row;
-  }
-  if (rows == 0)
-    return import.setOutput(node, 0, data);
-
-  Dims flat{import.number(rows)};
-  flat.append(data.dims.begin() + depth, data.dims.end());
-  Tensor lines = reshape(import, updates, flat);
-  const unsigned rank = data.rank();
-  llvm::SmallVector<mlir::AffineExpr> outer;
-  for (unsigned i = 0; i < depth; ++i)
-    outer.push_back(import.loop(i));
-  GenericSpec spec;
-  spec.resultType = data.type;
-  spec.resultDims = data.dims;
-  spec.reduction.assign(rank, false);
-  spec.inputs.push_back(
-      {data, mlir::AffineMap::getMultiDimIdentityMap(rank, import.mlirContext())});
-  spec.inputs.push_back(
-      {import.fromConstant(makeInts(DType::kI32, places, updateAt)), import.map(rank, outer)});
-  spec.captured.push_back(lines);
-  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar) {
-    Scalar none = b.constantInt(DType::kI32, 0);
-    llvm::SmallVector<Scalar> at{b.cast(b.max(x[1], none), DType::kIndex)};
-    for (unsigned i = depth; i < rank; ++i)
-      at.push_back(b.loopIndex(i));
-    return b.select(b.compare(Compare::kLess, x[1], none), x[0], b.extract(0, at));
-  };
-  import.setOutput(node, 0, import.generic(spec));
-}
-
 // Returns the position in the data from which a padded position is copied, along one axis.
 Scalar mirroredIndex(BodyBuilder &b, llvm::StringRef mode, Scalar position, Dim dim) {
   Scalar zero = b.constantInt(DType::kIndex, 0), one = b.constantInt(DType::kIndex, 1);
@@ -349,7 +280,6 @@ void addGatherOperators(OperatorTable &table) {
   table["Gather"] = importGather;
   table["GatherElements"] = importGatherElements;
   table["GatherND"] = importGatherNd;
-  table["ScatterND"] = importScatterNd;
   table["Pad"] = importPad;
 }
 
