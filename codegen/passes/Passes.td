@@ -448,7 +448,9 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
     - where tensors may be stored in blocks of four channels (`blocks`): inputs of whole blocks, and
       no reshape of the inputs or the result, which would rule the blocks out; and inputs that are
       not stored in blocks must still be accessible in vectors of four elements.
-    If the function returns the result, the inputs are written into the caller's output.
+    If the function returns the result, the inputs are written into the caller's output. An output is
+    not stored in blocks, so the result stays a copy if operators read it, or its inputs, as images.
+    If no operator reads them, their layout does not matter.
 
     An input that is an input of the program, a constant, returned by the function, or that lies in
     another storage already is copied into the result. A concatenation stays as it is if more than

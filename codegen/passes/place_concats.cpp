@@ -74,9 +74,22 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
                                             llvm::SmallVector<Value>{concat.getResult()}))
       if (ShapedType::isDynamicShape(typeOf(tensor).getShape().drop_front(dim)))
         return "the places of the inputs depend on a dynamic dimension";
-    if (blocks && !keepsBlocks(concat))
+    if (!blocks || isOnlyWritten(concat))
+      return {};
+    if (!keepsBlocks(concat))
       return "the tensors could not be stored in blocks of four channels";
+    if (isReturned(storageOf(concat.getResult())) && mayBeBlocked(type))
+      return "operators read the tensors, and an output is not stored in blocks of four channels";
     return {};
+  }
+
+  /// Returns whether the program returns the storage of the concatenation, and no operator reads
+  /// the result or an input from it. Their layout then matters only to the operators that write
+  /// them.
+  static bool isOnlyWritten(tensor::ConcatOp concat) {
+    return isReturned(storageOf(concat.getResult())) &&
+           llvm::none_of(concat->getUsers(), isComputeOp) &&
+           llvm::all_of(concat.getInputs(), [](Value input) { return input.hasOneUse(); });
   }
 
   /// Returns whether the result's type allows blocks of four channels.
@@ -97,11 +110,11 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
 
   /// Returns why a tensor cannot be this box; empty if it can. The box's tensor may be an input of
   /// the program, whose copy is then the box.
-  std::string reasonAgainst(const Placement &place) const {
+  std::string reasonAgainst(const Placement &place, bool onlyWritten) const {
     auto type = typeOf(place.box), storage = typeOf(place.storage);
     if (!isOneRange(place) && isReshaped(place.box))
       return "a reshape of an input needs its elements in one range";
-    if (!blocks || mayBeBlocked(storage))
+    if (!blocks || onlyWritten || mayBeBlocked(storage))
       return {};
     MLIRContext *context = type.getContext();
     if (hasVectorView(type, LayoutAttr::get(context, {})) &&
@@ -197,15 +210,16 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
 
   /// Returns why one of the tensors cannot be a box in the storage; empty if all can.
   std::string checkBoxes(tensor::ConcatOp concat, bool isPrefix) const {
+    const bool onlyWritten = isOnlyWritten(concat);
     Placement at = placementOf(isPrefix ? concat.getInputs().front() : concat.getResult());
     at.box = concat.getResult();
-    if (std::string reason = reasonAgainst(at); !reason.empty())
+    if (std::string reason = reasonAgainst(at, onlyWritten); !reason.empty())
       return reason;
     for (Value input : concat.getInputs()) {
       if (isPrefix)
         break;
       at.box = input;
-      if (std::string reason = reasonAgainst(at); !reason.empty())
+      if (std::string reason = reasonAgainst(at, onlyWritten); !reason.empty())
         return reason;
       at.offsets[concat.getDim()] += typeOf(input).getDimSize(concat.getDim());
     }
