@@ -194,7 +194,7 @@ bool isEpilogue(linalg::GenericOp op) {
 /// operand. The operator is cheap, `user` reads no windows, which would evaluate an element once
 /// for each position of the window, and no reduction before the operator can evaluate it. A tile of
 /// a matmul uses an element for 8 or more products, so the operator's few operations cost less than
-/// to store and load its result (DenseNet-121 on the software device: 0.9 of the time).
+/// to store and load its result.
 bool isPrologueOf(Operation *op, Operation *user) {
   auto producer = dyn_cast<linalg::GenericOp>(op);
   auto reduction = dyn_cast<linalg::GenericOp>(user);

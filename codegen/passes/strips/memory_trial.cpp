@@ -65,6 +65,7 @@ void describe(MemoryTrial &trial, const DispatchGraph &graph, ArrayRef<Operation
     StoredTensor &tensor = trial.tensors[i];
     DispatchOp dispatch = graph.dispatches[i];
     tensor.op = storedOperator(dispatch, operators);
+    trial.copies += dispatch.getCopyReason() ? 1 : 0;
     trial.maxBuffers =
         std::max(trial.maxBuffers, static_cast<unsigned>(dispatch.getInputs().size()) + 1);
     tensor.isReturned = problem.values[i].kept;

@@ -41,6 +41,7 @@ struct MemoryTrial {
   /// For each position in the order, the bytes of the storages that are alive; and the smallest
   /// number of bytes if every tensor left the arena between its uses.
   std::vector<uint64_t> liveBytes, neededBytes;
+  size_t copies = 0;       // The number of dispatches that only move elements.
   unsigned maxBuffers = 0; // The largest number of buffers that a dispatch binds.
   uint64_t peakBytes = 0;  // The largest of liveBytes.
   uint64_t neededPeak = 0; // The largest of neededBytes: no smaller budget can be met.

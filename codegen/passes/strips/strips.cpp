@@ -186,7 +186,9 @@ struct StripsPass : impl::StripsBase<StripsPass> {
     }
   }
 
-  /// Computes one more chain in strips, such that fewer dispatches exceed the goal's limit.
+  /// Computes one more chain in strips, such that fewer dispatches exceed the goal's limit. Without
+  /// a budget, no tensor may be copied for the strips: the arithmetic would not tell what that
+  /// costs.
   std::optional<State> step(const State &from, const StripGoal &goal) {
     std::vector<StripPlan> plans = findStripPlans(from.memory, goal);
     const size_t limit = goal.mayRepeat ? kBudgetPlans : kFreePlans;
@@ -196,6 +198,7 @@ struct StripsPass : impl::StripsBase<StripsPass> {
       std::optional<State> next = apply(plan, from);
       if (next &&
           next->memory.maxBuffers <= std::max<unsigned>(maxBuffers, from.memory.maxBuffers) &&
+          (goal.mayRepeat || next->memory.copies <= from.memory.copies) &&
           next->memory.peak(goal.needed) <= from.memory.peak(goal.needed) &&
           next->memory.countAbove(goal.needed, goal.maxPeak) <
               from.memory.countAbove(goal.needed, goal.maxPeak))

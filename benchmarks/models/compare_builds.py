@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Compares two builds of Gantry on models: arena, copies, bytes moved, compile time and run time.
+
+    compare_builds.py OLD NEW MODEL.onnx... [--rounds 5] [--threads 1] [--options "--no-strips"]
+
+OLD and NEW are build folders (build/release) or their `gantry` tools. Each model is compiled by both. Then both run it
+in turns, so that a busy machine disturbs both alike. The last column is the ratio of the medians of the best run of each
+round. A ratio below 1 means that NEW is better. The exit code is 1 if a build fails on a model.
+
+Examples:
+    compare_builds.py ../old/build/release build/release ../shared/models/*/model.onnx
+    compare_builds.py ../old/build/release build/release resnet18.onnx --options "--memory-budget 2MiB" --rounds 9
+"""
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Build:
+    def __init__(self, path, folder):
+        path = pathlib.Path(path)
+        self.tool = path if path.is_file() else path / "bin" / "gantry"
+        if not self.tool.is_file():
+            sys.exit(f"compare_builds.py: {path} is neither a build folder nor the tool")
+        self.folder = folder
+        folder.mkdir()
+
+    def call(self, *words, threads=None):
+        environment = dict(os.environ, GANTRY_ATTACH="0")
+        if threads:
+            environment["LP_NUM_THREADS"] = str(threads)
+        done = subprocess.run([self.tool, *map(str, words)], env=environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError((done.stderr or done.stdout).strip().splitlines()[-1])
+        return done.stdout
+
+    def compile(self, model, options):
+        """Returns the measures of the program; a size that depends on the inputs is None."""
+        self.artifact = self.folder / "model.gantry"
+        before = time.monotonic()
+        self.call("compile", model, "-o", self.artifact, *options)
+        seconds = time.monotonic() - before
+        plan = json.loads(self.call("inspect", self.artifact, "--json"))
+        moved = [command.get("bytes") for command in plan["commands"]]
+        return {
+            "arena": plan.get("arena_bytes"),
+            "copies": sum(1 for command in plan["commands"]
+                          if command.get("copy_reason") or command["kind"] == "copy"),
+            "moved": None if None in moved else sum(moved),
+            "compile": seconds,
+        }
+
+    def best(self, dims, seconds, threads):
+        words = [word for dim in dims for word in ("--dim", dim)]
+        report = json.loads(self.call("bench", self.artifact, "--seconds", seconds, "--json", *words, threads=threads))
+        return report["run"]["min_ns"] / 1e6
+
+
+def ratio(old, new):
+    return f"{new / old:.3f}" if old and new is not None else "-" if old == new else "?"
+
+
+def mebibytes(size):
+    return "?" if size is None else f"{size / 2**20:.2f}"
+
+
+def compare(model, builds, options):
+    measures = [build.compile(model, shlex.split(options.options)) for build in builds]
+    times = [[], []]
+    for turn in range(options.rounds):
+        for b in (0, 1) if turn % 2 == 0 else (1, 0):
+            times[b].append(builds[b].best(options.dim, options.seconds, options.threads))
+    medians = [statistics.median(one) for one in times]
+    old, new = measures
+    return [f"{mebibytes(old['arena'])} {mebibytes(new['arena'])}", ratio(old["arena"], new["arena"]),
+            f"{old['copies']} {new['copies']}", ratio(old["moved"], new["moved"]),
+            f"{old['compile']:.1f} {new['compile']:.1f}", f"{medians[0]:.2f} {medians[1]:.2f}",
+            ratio(*medians)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old", help="the build folder, or the tool, to compare with")
+    parser.add_argument("new", help="the build folder, or the tool, that changed")
+    parser.add_argument("models", nargs="+", help=".onnx or .mlir files")
+    parser.add_argument("--rounds", type=int, default=5, help="measurements of each build and model (default 5)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="time of one measurement (default 0.5 s)")
+    parser.add_argument("--threads", type=int, default=1,
+                        help="threads of the software device; more are noisier (default 1)")
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N",
+                        help="the size of a dynamic dimension (may be repeated)")
+    parser.add_argument("--options", default="", help="options of `gantry compile`, for example \"--no-strips\"")
+    options = parser.parse_args()
+    titles = ["model", "arena MiB", "ratio", "copies", "moved", "compile s", "run ms", "ratio"]
+    widths = [26, 15, 6, 9, 6, 12, 18, 6]
+    print("  ".join(f"{title:<{width}}" for title, width in zip(titles, widths)), flush=True)
+    failed = False
+    with tempfile.TemporaryDirectory() as scratch:
+        builds = [Build(path, pathlib.Path(scratch) / name)
+                  for path, name in ((options.old, "old"), (options.new, "new"))]
+        for model in options.models:
+            path = pathlib.Path(model)
+            name = path.parent.name if path.stem == "model" else path.stem
+            print(f"{name:<26}  ", end="", flush=True)
+            try:
+                print("  ".join(f"{cell:<{width}}" for cell, width in zip(compare(model, builds, options), widths[1:])),
+                      flush=True)
+            except RuntimeError as error:
+                failed = True
+                print(error, flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Tests that known models copy no tensor between their operators, or only those that no view can replace.
+
+    copies_test.py --gantry TOOL FOLDER...
+
+FOLDER is a folder of a shared model. The model is compiled for each profile, as the tool does by default and without
+strips. ShuffleNet may copy a tensor for each of its shuffles of channels, whose order no strides describe. Each copy
+must have a reason.
+"""
+import json
+
+from support import PROFILES, Failure, begin_with_folders
+
+LIMITS = {"shufflenet_v2_x0_5": 16}  # Others copy nothing.
+
+
+def count(test, folder, profile, options):
+    test.call("compile", folder / "model.onnx", "-p", profile, "-o", test.artifact(), *options)
+    commands = json.loads(test.call("inspect", test.artifact(), "--json"))["commands"]
+    copies = [command for command in commands if command["kind"] == "copy" or command["copy_reason"]]
+    for command in copies:
+        if not command["copy_reason"]:
+            raise Failure(f"{command['name']} has no reason")
+    limit = LIMITS.get(folder.name, 0)
+    if len(copies) > limit:
+        listed = ", ".join(f"{command['name']} ({command['copy_reason']})" for command in copies[:5])
+        raise Failure(f"{len(copies)} copies, at most {limit} are allowed: {listed}")
+    return f"{len(copies)} of {len(commands)} commands"
+
+
+def main():
+    test, folders = begin_with_folders(__doc__)
+    for folder in folders:
+        for profile in PROFILES:
+            for options in ([], ["--no-strips"]):
+                test.check(f"{folder.name} for {profile} {' '.join(options)}", count, test, folder, profile, options)
+    test.finish()
+
+
+if __name__ == "__main__":
+    main()
