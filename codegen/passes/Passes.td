@@ -445,12 +445,13 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
     the inputs write into the result's storage, and nothing is copied. This needs
     - fixed sizes from the concatenated dimension on, so that the places of the inputs are known;
     - inputs in one range of the result, or without a reshape;
-    - where tensors may be stored in blocks of four channels (`blocks`): inputs of whole blocks, and
-      no reshape of the inputs or the result, which would rule the blocks out; and inputs that are
-      not stored in blocks must still be accessible in vectors of four elements.
-    If the function returns the result, the inputs are written into the caller's output. An output is
-    not stored in blocks, so the result stays a copy if operators read it, or its inputs, as images.
-    If no operator reads them, their layout does not matter.
+    - where tensors may be stored in blocks of four channels (`blocks`), and operators read the
+      result or an input as an image: inputs of whole blocks, no reshape of the inputs or the result,
+      and a result that the function does not return. All these would rule the blocks out, and
+      reading an image without blocks costs more than a copy;
+    - inputs that are not stored in blocks and can still be accessed in vectors of four elements,
+      unless no operator reads them or the result.
+    If the function returns the result, the inputs are written into the caller's output.
 
     An input that is an input of the program, a constant, returned by the function, or that lies in
     another storage already is copied into the result. A concatenation stays as it is if more than

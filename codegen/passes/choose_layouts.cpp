@@ -1,5 +1,6 @@
 // choose-layouts: see Passes.td.
 #include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/image_reads.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/placement.h"
 #include "codegen/passes/tensor_dims.h"
@@ -49,45 +50,6 @@ bool mayBlock(Value tensor, bool bytesOnly) {
     pixels |= extent != 1;
   return pixels && !isScattered(tensor) &&
          llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp, ConcatOp>);
-}
-
-/// Returns whether any use of `value` in a dispatch, also through pads and elementwise operators,
-/// reads it as an image: reduces over windows of the dimensions after dimension 1, over all of
-/// these dimensions, or over dimension 1 but not over the last one.
-bool readsAsImage(Value value) {
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    if (isa<tensor::PadOp>(user)) {
-      if (readsAsImage(user->getResult(0)))
-        return true;
-      continue;
-    }
-    auto generic = dyn_cast<linalg::GenericOp>(user);
-    if (!generic)
-      continue;
-    AffineMap map = generic.getMatchingIndexingMap(&use);
-    if (map.getNumResults() < 3)
-      continue;
-    if (generic.getNumReductionLoops() == 0) {
-      if (map.isIdentity() && readsAsImage(generic.getResult(0)))
-        return true;
-      continue;
-    }
-    auto iterators = generic.getIteratorTypesArray();
-    auto reduces = [&](AffineExpr expr) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      return dim && iterators[dim.getPosition()] == utils::IteratorType::reduction;
-    };
-    bool windows = false, lastReduced = true;
-    for (AffineExpr expr : map.getResults().drop_front(2)) {
-      windows |= !isa<AffineDimExpr, AffineConstantExpr>(expr);
-      lastReduced &= reduces(expr);
-    }
-    // A mean over all pixels counts as an image; a matmul over the last dimension does not.
-    if (windows || lastReduced || (reduces(map.getResult(1)) && !reduces(map.getResults().back())))
-      return true;
-  }
-  return false;
 }
 
 /// Returns whether a tensor's rows may be stored in panels: it is f32, only dispatches use it, it

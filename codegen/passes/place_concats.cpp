@@ -1,6 +1,7 @@
 // place-concats: see Passes.td.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
+#include "codegen/passes/image_reads.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/placement.h"
 #include "codegen/passes/tensor_dims.h"
@@ -74,13 +75,22 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
                                             llvm::SmallVector<Value>{concat.getResult()}))
       if (ShapedType::isDynamicShape(typeOf(tensor).getShape().drop_front(dim)))
         return "the places of the inputs depend on a dynamic dimension";
-    if (!blocks || isOnlyWritten(concat))
+    if (!blocks || !mayBeBlocked(type) || !isReadAsImage(concat))
       return {};
     if (!keepsBlocks(concat))
-      return "the tensors could not be stored in blocks of four channels";
-    if (isReturned(storageOf(concat.getResult())) && mayBeBlocked(type))
-      return "operators read the tensors, and an output is not stored in blocks of four channels";
+      return "operators read the tensors as images, which could not be stored in blocks of four "
+             "channels";
+    if (isReturned(storageOf(concat.getResult())))
+      return "operators read the tensors as images, and an output is not stored in blocks of four "
+             "channels";
     return {};
+  }
+
+  /// Returns whether an operator reads the result or an input as an image. Such an operator is
+  /// slower without blocks of four channels, by more than a copy costs.
+  static bool isReadAsImage(tensor::ConcatOp concat) {
+    const auto isImage = [](Value tensor) { return readsAsImage(tensor, /*afterMoves=*/true); };
+    return isImage(concat.getResult()) || llvm::any_of(concat.getInputs(), isImage);
   }
 
   /// Returns whether the program returns the storage of the concatenation, and no operator reads
@@ -98,11 +108,9 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
            llvm::any_of(type.getShape().drop_front(2), [](int64_t extent) { return extent != 1; });
   }
 
-  /// Returns whether the tensors can be stored in blocks of four channels if the result's type
-  /// allows it: all inputs consist of whole blocks, and no tensor is reshaped.
+  /// Returns whether the tensors can be stored in blocks of four channels: all inputs consist of
+  /// whole blocks, and no tensor is reshaped.
   static bool keepsBlocks(tensor::ConcatOp concat) {
-    if (!mayBeBlocked(typeOf(concat.getResult())))
-      return true;
     return !isReshaped(concat.getResult()) && llvm::all_of(concat.getInputs(), [](Value input) {
       return typeOf(input).getDimSize(1) % kBlock == 0 && !isReshaped(input);
     });
@@ -110,11 +118,12 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
 
   /// Returns why a tensor cannot be this box; empty if it can. The box's tensor may be an input of
   /// the program, whose copy is then the box.
-  std::string reasonAgainst(const Placement &place, bool onlyWritten) const {
-    auto type = typeOf(place.box), storage = typeOf(place.storage);
+  /// inVectors: operators access the box in vectors of four elements of a row.
+  std::string reasonAgainst(const Placement &place, bool inVectors) const {
+    auto type = typeOf(place.box);
     if (!isOneRange(place) && isReshaped(place.box))
       return "a reshape of an input needs its elements in one range";
-    if (!blocks || onlyWritten || mayBeBlocked(storage))
+    if (!inVectors)
       return {};
     MLIRContext *context = type.getContext();
     if (hasVectorView(type, LayoutAttr::get(context, {})) &&
@@ -210,16 +219,17 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
 
   /// Returns why one of the tensors cannot be a box in the storage; empty if all can.
   std::string checkBoxes(tensor::ConcatOp concat, bool isPrefix) const {
-    const bool onlyWritten = isOnlyWritten(concat);
     Placement at = placementOf(isPrefix ? concat.getInputs().front() : concat.getResult());
+    const bool inBlocks = mayBeBlocked(typeOf(at.storage)) && keepsBlocks(concat);
+    const bool inVectors = blocks && !inBlocks && !isOnlyWritten(concat);
     at.box = concat.getResult();
-    if (std::string reason = reasonAgainst(at, onlyWritten); !reason.empty())
+    if (std::string reason = reasonAgainst(at, inVectors); !reason.empty())
       return reason;
     for (Value input : concat.getInputs()) {
       if (isPrefix)
         break;
       at.box = input;
-      if (std::string reason = reasonAgainst(at, onlyWritten); !reason.empty())
+      if (std::string reason = reasonAgainst(at, inVectors); !reason.empty())
         return reason;
       at.offsets[concat.getDim()] += typeOf(input).getDimSize(concat.getDim());
     }

@@ -116,13 +116,45 @@ func.func @separate(%x: tensor<64xf32>) -> (tensor<128xf32>, tensor<192xf32>) {
 
 // -----
 
-// Two inputs of six channels: in blocks of four channels, the second would begin within a block.
+// Two inputs of six channels, of which a sum over all pixels is computed: in blocks of four channels, the
+// second would begin within a block.
 // CHECK-LABEL: func @divides_a_block
 // CHECK: gantry.concat
 // BLOCKS-LABEL: func @divides_a_block
 // BLOCKS-NOT: gantry.concat
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
-func.func @divides_a_block(%x: tensor<1x6x8x8xf32>) -> tensor<1x12x8x8xf32> {
+#channel = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+func.func @divides_a_block(%x: tensor<1x6x8x8xf32>) -> tensor<1x12xf32> {
+  %e = tensor.empty() : tensor<1x6x8x8xf32>
+  %zero = arith.constant 0.0 : f32
+  %g = tensor.empty() : tensor<1x12xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%g : tensor<1x12xf32>) -> tensor<1x12xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<1x6x8x8xf32>) outs(%e : tensor<1x6x8x8xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<1x6x8x8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<1x6x8x8xf32>) outs(%e : tensor<1x6x8x8xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.absf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<1x6x8x8xf32>
+  %2 = tensor.concat dim(1) %0, %1 : (tensor<1x6x8x8xf32>, tensor<1x6x8x8xf32>) -> tensor<1x12x8x8xf32>
+  %3 = linalg.generic {indexing_maps = [#id, #channel], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%2 : tensor<1x12x8x8xf32>) outs(%f : tensor<1x12xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = arith.addf %p, %o : f32
+    linalg.yield %v : f32
+  } -> tensor<1x12xf32>
+  return %3 : tensor<1x12xf32>
+}
+
+// -----
+
+// No operator reads the tensors as images, so blocks do not matter.
+// BLOCKS-LABEL: func @no_image
+// BLOCKS: gantry.concat
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @no_image(%x: tensor<1x6x8x8xf32>) -> tensor<1x12x8x8xf32> {
   %e = tensor.empty() : tensor<1x6x8x8xf32>
   %f = tensor.empty() : tensor<1x12x8x8xf32>
   %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<1x6x8x8xf32>) outs(%e : tensor<1x6x8x8xf32>) {
@@ -250,17 +282,20 @@ func.func @odd_rows(%x: tensor<4x5xf32>) -> tensor<4x10xf32> {
 
 // -----
 
-// An operator reads the first result, which it could read in blocks if it were no output. Nothing
+// An operator reads the first result as an image, in blocks if it were no output. Nothing
 // reads the second, so its rows may begin anywhere.
 // BLOCKS-LABEL: func @returned
-// BLOCKS-DAG: copy_reason = "operators read the tensors, and an output is not stored in blocks of four channels"
+// BLOCKS-DAG: copy_reason = "operators read the tensors as images, and an output is not stored in blocks of four channels"
 // BLOCKS-DAG: gantry.concat {{.*}} along 1 : (tensor<4x3xf32>, tensor<4x2xf32>) -> tensor<4x5xf32>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #id4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#channel = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
 func.func @returned(%x: tensor<1x4x4x4xf32>, %y: tensor<4x3xf32>, %z: tensor<4x2xf32>)
-    -> (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>, tensor<4x5xf32>) {
+    -> (tensor<1x8x4x4xf32>, tensor<1x8xf32>, tensor<4x5xf32>) {
   %e = tensor.empty() : tensor<1x4x4x4xf32>
-  %f = tensor.empty() : tensor<1x8x4x4xf32>
+  %zero = arith.constant 0.0 : f32
+  %i = tensor.empty() : tensor<1x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%i : tensor<1x8xf32>) -> tensor<1x8xf32>
   %g = tensor.empty() : tensor<4x3xf32>
   %h = tensor.empty() : tensor<4x2xf32>
   %0 = linalg.generic {indexing_maps = [#id4, #id4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<1x4x4x4xf32>) outs(%e : tensor<1x4x4x4xf32>) {
@@ -274,11 +309,11 @@ func.func @returned(%x: tensor<1x4x4x4xf32>, %y: tensor<4x3xf32>, %z: tensor<4x2
     linalg.yield %v : f32
   } -> tensor<1x4x4x4xf32>
   %2 = tensor.concat dim(1) %0, %1 : (tensor<1x4x4x4xf32>, tensor<1x4x4x4xf32>) -> tensor<1x8x4x4xf32>
-  %3 = linalg.generic {indexing_maps = [#id4, #id4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2 : tensor<1x8x4x4xf32>) outs(%f : tensor<1x8x4x4xf32>) {
+  %3 = linalg.generic {indexing_maps = [#id4, #channel], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%2 : tensor<1x8x4x4xf32>) outs(%f : tensor<1x8xf32>) {
   ^bb0(%p: f32, %o: f32):
-    %v = arith.negf %p : f32
+    %v = arith.addf %p, %o : f32
     linalg.yield %v : f32
-  } -> tensor<1x8x4x4xf32>
+  } -> tensor<1x8xf32>
   %4 = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<4x3xf32>) outs(%g : tensor<4x3xf32>) {
   ^bb0(%p: f32, %o: f32):
     %v = math.exp %p : f32
@@ -290,5 +325,5 @@ func.func @returned(%x: tensor<1x4x4x4xf32>, %y: tensor<4x3xf32>, %z: tensor<4x2
     linalg.yield %v : f32
   } -> tensor<4x2xf32>
   %6 = tensor.concat dim(1) %4, %5 : (tensor<4x3xf32>, tensor<4x2xf32>) -> tensor<4x5xf32>
-  return %2, %3, %6 : tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>, tensor<4x5xf32>
+  return %2, %3, %6 : tensor<1x8x4x4xf32>, tensor<1x8xf32>, tensor<4x5xf32>
 }

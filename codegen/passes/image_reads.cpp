@@ -1,0 +1,61 @@
+#include "codegen/passes/image_reads.h"
+
+#include "codegen/dialect/gantry_dialect.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+/// Returns whether a reduction reads its operand `use` as an image.
+bool reducesImage(linalg::GenericOp reduction, OpOperand &use) {
+  AffineMap map = reduction.getMatchingIndexingMap(&use);
+  auto iterators = reduction.getIteratorTypesArray();
+  auto reduces = [&](AffineExpr expr) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    return dim && iterators[dim.getPosition()] == utils::IteratorType::reduction;
+  };
+  bool windows = false, lastReduced = true;
+  for (AffineExpr expr : map.getResults().drop_front(2)) {
+    windows |= !isa<AffineDimExpr, AffineConstantExpr>(expr);
+    lastReduced &= reduces(expr);
+  }
+  // A mean over all pixels counts as an image; a matmul over the last dimension does not.
+  return windows || lastReduced || (reduces(map.getResult(1)) && !reduces(map.getResults().back()));
+}
+
+/// Returns whether the result has the elements of the operand `use` at the same or shifted indices.
+bool passesOn(Operation *user, OpOperand &use, bool afterMoves) {
+  if (isa<tensor::PadOp>(user) ||
+      (afterMoves && isa<tensor::ExtractSliceOp, tensor::ConcatOp, ConcatOp>(user)))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(user);
+  return generic && generic.getNumReductionLoops() == 0 &&
+         generic.getMatchingIndexingMap(&use).isIdentity();
+}
+
+} // namespace
+
+bool readsAsImage(Value value, bool afterMoves) {
+  llvm::SmallVector<Value> open{value};
+  llvm::DenseSet<Value> seen{value};
+  while (!open.empty()) {
+    for (OpOperand &use : open.pop_back_val().getUses()) {
+      Operation *user = use.getOwner();
+      auto generic = dyn_cast<linalg::GenericOp>(user);
+      if (generic && generic.getMatchingIndexingMap(&use).getNumResults() < 3)
+        continue;
+      if (generic && generic.getNumReductionLoops() > 0 && reducesImage(generic, use))
+        return true;
+      if (passesOn(user, use, afterMoves) && seen.insert(user->getResult(0)).second)
+        open.push_back(user->getResult(0));
+    }
+  }
+  return false;
+}
+
+} // namespace gantry::codegen
