@@ -374,7 +374,8 @@ public:
     progress("import", 0, 1);
     importer::ImportFailure failure = importer::ImportFailure::kBadInput;
     importer::ImportOptions import{
-        options_.keepAllOutputs, options_.dims, {}, options_.training, options_.fileRead};
+        options_.keepAllOutputs,   options_.dims,    {}, options_.training,
+        options_.memoryBudget > 0, options_.fileRead};
     for (const StatePair &pair : options_.states)
       import.states.push_back(pair.input);
     imported_ = importer::importModel(context_, model_, import, failure);

@@ -56,6 +56,8 @@ struct ImportOptions {
   /// ONNX: import one step of the model's training (training_info): its inference graph together
   /// with its training algorithm. The initializers that the step updates become states.
   bool training = false;
+  /// ONNX: prefer operators that need little memory over fast ones.
+  bool savesMemory = false;
   /// Called once for each external data file that is read, with its path relative to the model's
   /// folder. May be empty.
   std::function<void(const std::string &location)> fileRead;

@@ -30,12 +30,11 @@ bool isReshaped(Value tensor) { return llvm::any_of(tensor.getUsers(), isReshape
 
 RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
 
-/// Returns whether the tensor is the result of an operator that computes its elements, and not only
-/// moves them.
+/// Returns whether the tensor is the result of an operator that computes its elements, or that moves
+/// them and stores its result in any case.
 bool isComputed(Value tensor) {
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  return generic && (generic.getNumReductionLoops() > 0 ||
-                     !llvm::hasSingleElement(generic.getRegion().front()));
+  return generic && (!isMovement(generic) || isShuffle(generic));
 }
 
 /// Returns the product of the extents, where a dynamic extent counts as 1. All inputs of a

@@ -21,9 +21,10 @@ void checkFits(DType type, Dim dim) {
 
 } // namespace
 
-ImportContext::ImportContext(mlir::MLIRContext *context, mlir::Block *entry, bool foldEverything)
+ImportContext::ImportContext(mlir::MLIRContext *context, mlir::Block *entry, bool foldEverything,
+                             bool savesMemory)
     : context_(context), builder_(context), loc_(mlir::UnknownLoc::get(context)),
-      foldEverything_(foldEverything), header_(*entry) {
+      foldEverything_(foldEverything), savesMemory_(savesMemory), header_(*entry) {
   builder_.setInsertionPointToEnd(entry);
 }
 

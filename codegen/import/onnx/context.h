@@ -23,7 +23,9 @@ class ImportContext {
 public:
   /// `entry` is the entry block of @main. If foldEverything is true, constants are folded whatever
   /// the amount of work, so that tests can evaluate whole models.
-  ImportContext(mlir::MLIRContext *context, mlir::Block *entry, bool foldEverything);
+  /// savesMemory: ImportOptions::savesMemory.
+  ImportContext(mlir::MLIRContext *context, mlir::Block *entry, bool foldEverything,
+                bool savesMemory);
 
   // ---- values by their ONNX names --------------------------------------------------------------
 
@@ -59,6 +61,7 @@ public:
   FunctionHeader &header() { return header_; }
   DimConstraints &constraints() { return constraints_; }
   bool foldsEverything() const { return foldEverything_; }
+  bool savesMemory() const { return savesMemory_; }
 
   // ---- tensors ---------------------------------------------------------------------------------
 
@@ -120,7 +123,7 @@ private:
   mlir::MLIRContext *context_;
   mlir::OpBuilder builder_;
   mlir::Location loc_;
-  bool foldEverything_;
+  bool foldEverything_, savesMemory_;
   FunctionHeader header_;
   DimConstraints constraints_;
   llvm::StringMap<Tensor> values_;

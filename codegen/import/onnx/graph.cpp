@@ -51,7 +51,8 @@ public:
                                                    mlir::FunctionType::get(context_, {}, {}));
     mlir::Block *entry = function_.addEntryBlock();
     bool foldEverything = bindings_ && bindings_->foldEverything;
-    import_ = std::make_unique<ImportContext>(context_, entry, foldEverything);
+    import_ =
+        std::make_unique<ImportContext>(context_, entry, foldEverything, options_.savesMemory);
     defineInitializers(graph());
     defineInputs(entry);
     defineStates(entry);

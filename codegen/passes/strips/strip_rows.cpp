@@ -28,8 +28,9 @@ using Reads = SmallVector<Read, 4>;
 
 RankedTensorType tensorType(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
 
-/// Returns the values of an expression that is a sum of loops times constants, where loop i takes
-/// the values loops[i]. None for any other expression.
+/// Returns the values of an expression that consists of sums of loops times constants, and of
+/// quotients and remainders of such sums by constants, where loop i takes the values loops[i]. None
+/// for any other expression.
 std::optional<Range> rangeOf(AffineExpr expr, ArrayRef<Range> loops) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return Range{constant.getValue(), constant.getValue()};
@@ -43,9 +44,39 @@ std::optional<Range> rangeOf(AffineExpr expr, ArrayRef<Range> loops) {
     return std::nullopt;
   if (expr.getKind() == AffineExprKind::Add)
     return Range{left->min + right->min, left->max + right->max};
-  if (expr.getKind() != AffineExprKind::Mul || right->min != right->max || right->min < 0)
+  if (right->min != right->max || right->min < 0)
     return std::nullopt;
-  return Range{left->min * right->min, left->max * right->min};
+  const int64_t factor = right->min;
+  if (expr.getKind() == AffineExprKind::Mul)
+    return Range{left->min * factor, left->max * factor};
+  if (factor == 0 || left->min < 0)
+    return std::nullopt;
+  const Range quotient{left->min / factor, left->max / factor};
+  if (expr.getKind() == AffineExprKind::FloorDiv)
+    return quotient;
+  if (expr.getKind() != AffineExprKind::Mod)
+    return std::nullopt;
+  return quotient.min == quotient.max ? Range{left->min % factor, left->max % factor}
+                                      : Range{0, factor - 1};
+}
+
+/// Returns whether the expression has no quotients and no remainders.
+bool isSumOfLoops(AffineExpr expr) {
+  bool found = false;
+  expr.walk([&](AffineExpr part) {
+    found |= part.getKind() == AffineExprKind::FloorDiv || part.getKind() == AffineExprKind::Mod ||
+             part.getKind() == AffineExprKind::CeilDiv;
+  });
+  return !found;
+}
+
+/// Returns whether an index depends on the loop only through remainders, as the channel of a
+/// shuffle does that spreads channels over rows.
+bool isRemainderOf(AffineExpr expr, unsigned loop) {
+  if (expr.getKind() == AffineExprKind::Mod || !expr.isFunctionOfDim(loop))
+    return true;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  return binary && isRemainderOf(binary.getLHS(), loop) && isRemainderOf(binary.getRHS(), loop);
 }
 
 /// Returns the loop that counts dimension `dim` of the generic's result, and nothing else of it.
@@ -83,8 +114,8 @@ std::optional<Reads> readsOfGeneric(linalg::GenericOp op, const Rows &rows) {
       continue;
     Read read{&operand, std::nullopt};
     for (auto [i, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
-      if (!expr.isFunctionOfDim(*loop))
-        continue;
+      if (isRemainderOf(expr, *loop))
+        continue; // All of the operand's dimension may be read.
       const auto range = rangeOf(expr, loops);
       if (!range || read.rows)
         return std::nullopt;
@@ -315,14 +346,15 @@ private:
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     AffineExpr first = builder_.getAffineDimExpr(loop) + rows.begin;
     for (const Read &read : reads) {
-      if (!read.rows)
-        continue;
       AffineMap &map = maps[read.operand->getOperandNumber()];
-      SmallVector<AffineExpr> results(map.getResults());
-      AffineExpr &expr = results[read.rows->dim];
-      expr = simplifyAffineExpr(expr.replace(builder_.getAffineDimExpr(loop), first) -
-                                    read.rows->begin,
-                                map.getNumDims(), 0);
+      SmallVector<AffineExpr> results;
+      for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+        const int64_t offset = read.rows && read.rows->dim == i ? read.rows->begin : 0;
+        AffineExpr moved = expr.replace(builder_.getAffineDimExpr(loop), first) - offset;
+        // MLIR's simplification would replace remainders by differences.
+        results.push_back(isSumOfLoops(moved) ? simplifyAffineExpr(moved, map.getNumDims(), 0)
+                                              : moved);
+      }
       map = AffineMap::get(map.getNumDims(), 0, results, op.getContext());
     }
     const unsigned inputs = op.getNumDpsInputs();

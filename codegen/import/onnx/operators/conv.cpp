@@ -35,9 +35,9 @@ Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const 
   if (x.rank() < 3 || filter.rank() != x.rank())
     failBadInput("the input " + describeDims(x.dims) + " and the filter " +
                  describeDims(filter.dims) + " must have the same rank of at least 3");
-  const unsigned spatial = x.rank() - 2;
   llvm::SmallVector<int64_t> filterDims = staticDims(filter.dims, "the filter");
-  Windows w = readWindows(node, x.dims, llvm::ArrayRef<int64_t>(filterDims).drop_front(2));
+  const Windows windows =
+      readWindows(node, x.dims, llvm::ArrayRef<int64_t>(filterDims).drop_front(2));
   const int64_t group = node.intAttribute("group", 1);
   const int64_t outChannels = filterDims[0], inPerGroup = filterDims[1];
   if (group < 1 || outChannels % group != 0)
@@ -49,7 +49,14 @@ Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const 
     failBadInput("the input has " + llvm::Twine(*channels) + " channels, but the filter " +
                  describeDims(filter.dims) + " in " + llvm::Twine(group) + " groups needs " +
                  llvm::Twine(inPerGroup * group));
+  return convolve(import, x, filter, windows, group, sum);
+}
 
+Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter, const Windows &w,
+                int64_t group, const ConvolutionSum &sum) {
+  const unsigned spatial = x.rank() - 2;
+  const llvm::SmallVector<int64_t> filterDims = staticDims(filter.dims, "the filter");
+  const int64_t outChannels = filterDims[0], inPerGroup = filterDims[1];
   llvm::SmallVector<Dim> low(2, import.number(0)), high(2, import.number(0));
   low.append(w.padLow);
   high.append(w.padHigh);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "codegen/import/onnx/context.h"
+#include "codegen/import/onnx/operators/windows.h"
 
 namespace gantry::importer {
 
@@ -28,6 +29,10 @@ struct ConvolutionSum {
 /// Returns the convolution of x and filter with the window attributes of `node`, without a bias.
 Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const Tensor &filter,
                 const ConvolutionSum &sum);
+
+/// Returns the convolution of x and filter with these windows, which must fit x and filter.
+Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter,
+                const Windows &windows, int64_t group, const ConvolutionSum &sum);
 
 /// Returns in + bias, where the bias has one value for each index of dimension 1 of `in`.
 Tensor addChannelBias(ImportContext &import, const Tensor &in, const Tensor &bias);

@@ -1,11 +1,22 @@
-// Imports ConvTranspose as a reduction that gathers elements of the input.
+// Imports ConvTranspose as ordinary convolutions, one for each phase of the output.
 //
 // y[n, oc, o] = sum over ic and k of x[n, ic, i] * filter[ic, oc, k], where n is the batch, oc and
 // ic are channels, o and i are positions in the output and the input, k is the kernel's tap, and
-// o + padLow = i * stride + k * dilation. A tap for which no such i exists contributes 0.
+// o + padLow = i * stride + k * dilation.
+//
+// Along one axis, let o + padLow = row * stride + phase. The taps that contribute to a phase are
+// those with k * dilation = phase modulo the stride, every `step`-th one; they read x at i = row +
+// (phase - k * dilation) / stride. Each phase is thus a convolution with stride 1 over the reversed
+// taps, and no multiplication by zero is computed. The results of the phases are concatenated along
+// the channels, and one operator moves them to their places. Phases that read x at the same
+// positions, as all do if the stride divides the kernel's size, are one convolution with more
+// output channels. (V. Dumoulin, F. Visin, "A guide to convolution arithmetic for deep learning",
+// 2016; W. Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016.)
+#include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/operators/conv.h"
-#include "codegen/import/onnx/operators/windows.h"
 #include "codegen/import/onnx/registry.h"
+
+#include <numeric>
 
 namespace gantry::importer {
 
@@ -19,10 +30,19 @@ struct TransposedConv {
   llvm::SmallVector<int64_t> padLow;
   Dims outputs; // Spatial sizes of the result.
 
-  // Loops: n, oc, output positions, then ic within the group, then the kernel's taps.
+  // The loops of the sum in one operator.
   unsigned channelLoop() const { return 2 + spatial; }
   unsigned tapLoop(size_t axis) const { return 3 + spatial + axis; }
   unsigned loopCount() const { return 3 + 2 * spatial; }
+
+  /// The row and the phase of the first output along an axis.
+  int64_t firstRow(size_t axis) const {
+    return (padLow[axis] - firstPhase(axis)) / windows.strides[axis];
+  }
+  int64_t firstPhase(size_t axis) const {
+    const int64_t stride = windows.strides[axis];
+    return (padLow[axis] % stride + stride) % stride;
+  }
 };
 
 TransposedConv readOperands(ImportContext &import, const Node &node) {
@@ -88,8 +108,11 @@ void readOutputSizes(ImportContext &import, const Node &node, TransposedConv &co
   }
 }
 
-// Returns the sum over channels and taps as a generic without its body, which reads x at computed
-// positions.
+// ---- in one operator
+// -----------------------------------------------------------------------------
+
+/// Returns the sum over channels and taps as a generic without its body, which reads x at computed
+/// positions. Loops: n, oc, output positions, then ic within the group, then the kernel's taps.
 GenericSpec loopsOf(ImportContext &import, const TransposedConv &conv) {
   const unsigned loops = conv.loopCount();
   GenericSpec spec;
@@ -121,7 +144,7 @@ GenericSpec loopsOf(ImportContext &import, const TransposedConv &conv) {
   return spec;
 }
 
-// Returns the element of x for a point of the iteration space; 0 if the tap has no input position.
+/// Returns the element of x for a point of the iteration space; 0 if the tap has no input position.
 Scalar inputElement(BodyBuilder &b, const TransposedConv &conv) {
   auto number = [&](int64_t value) { return b.constantInt(DType::kIndex, value); };
   Scalar channel = b.loopIndex(conv.channelLoop());
@@ -149,17 +172,191 @@ Scalar inputElement(BodyBuilder &b, const TransposedConv &conv) {
   return b.select(*hits, b.extract(0, indices), b.constant(conv.x.type, 0));
 }
 
-void importConvTranspose(ImportContext &import, const Node &node) {
-  TransposedConv conv = readOperands(import, node);
-  readOutputSizes(import, node, conv);
+Tensor sumInOneOperator(ImportContext &import, const TransposedConv &conv) {
   GenericSpec spec = loopsOf(import, conv);
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar sum) {
     return b.add(sum, b.mul(inputElement(b, conv), in[0]));
   };
-  Tensor y = import.generic(spec);
-  if (auto bias = import.optionalInput(node, 2))
-    y = addChannelBias(import, y, *bias);
-  import.setOutput(node, 0, y);
+  return import.generic(spec);
+}
+
+// ---- in phases
+// -----------------------------------------------------------------------------------
+
+/// The taps that contribute to a phase along one axis, in ascending order.
+struct Taps {
+  int64_t first = 0, step = 1, count = 0; // In taps of the filter.
+  /// The position in x, relative to the row of the phase, that the last tap reads; each tap before
+  /// it reads `dilation` positions further.
+  int64_t start = 0, dilation = 1;
+  bool operator==(const Taps &other) const {
+    return count == other.count && start == other.start && dilation == other.dilation;
+  }
+};
+
+Taps tapsOf(const Windows &windows, size_t axis, int64_t phase) {
+  const int64_t stride = windows.strides[axis], dilation = windows.dilations[axis];
+  Taps taps;
+  taps.step = stride / std::gcd(stride, dilation);
+  taps.dilation = taps.step * dilation / stride;
+  while (taps.first < windows.kernel[axis] && (phase - taps.first * dilation) % stride != 0)
+    ++taps.first;
+  if (taps.first >= windows.kernel[axis])
+    return taps; // No tap contributes.
+  taps.count = (windows.kernel[axis] - 1 - taps.first) / taps.step + 1;
+  taps.start = (phase - taps.first * dilation) / stride - (taps.count - 1) * taps.dilation;
+  return taps;
+}
+
+/// A phase of the output: for each axis the remainder, and the taps.
+struct Phase {
+  llvm::SmallVector<int64_t> remainders;
+  llvm::SmallVector<Taps> taps;
+  bool isEmpty() const {
+    return llvm::any_of(taps, [](const Taps &axis) { return axis.count == 0; });
+  }
+};
+
+/// Returns the phases in row-major order of their remainders.
+std::vector<Phase> phasesOf(const TransposedConv &conv) {
+  std::vector<Phase> phases(1);
+  for (size_t axis = 0; axis < conv.spatial; ++axis) {
+    std::vector<Phase> next;
+    for (const Phase &phase : phases)
+      for (int64_t r = 0; r < conv.windows.strides[axis]; ++r) {
+        next.push_back(phase);
+        next.back().remainders.push_back(r);
+        next.back().taps.push_back(tapsOf(conv.windows, axis, r));
+      }
+    phases = std::move(next);
+  }
+  return phases;
+}
+
+/// Returns the part of the filter for a phase, as the filter of an ordinary convolution: [output
+/// channels, input channels of a group, taps...].
+Tensor filterOf(ImportContext &import, const TransposedConv &conv, const Phase &phase) {
+  Dims starts(2, import.number(0)), sizes(conv.filter.dims.begin(), conv.filter.dims.begin() + 2);
+  llvm::SmallVector<int64_t> steps(2, 1), order{0, 2, 1};
+  Dims grouped{import.number(conv.group), import.number(conv.inPerGroup),
+               import.number(conv.outPerGroup)};
+  Dims result{import.number(conv.group * conv.outPerGroup), import.number(conv.inPerGroup)};
+  for (const Taps &taps : phase.taps) {
+    starts.push_back(import.number(taps.first + (taps.count - 1) * taps.step));
+    sizes.push_back(import.number(taps.count));
+    steps.push_back(-taps.step);
+    order.push_back(static_cast<int64_t>(order.size()));
+    grouped.push_back(sizes.back());
+    result.push_back(sizes.back());
+  }
+  Tensor part = slice(import, conv.filter, starts, sizes, steps);
+  return reshape(import, transpose(import, reshape(import, part, grouped), order), result);
+}
+
+/// Returns x with the elements that the phase's windows read along each axis: padded by zeros or
+/// cut off at the ends. rows: the number of windows.
+Tensor operandOf(ImportContext &import, const TransposedConv &conv, const Phase &phase,
+                 llvm::ArrayRef<Dim> rows) {
+  Dims low(2, import.number(0)), high = low, starts = low;
+  Dims sizes(conv.x.dims);
+  for (size_t axis = 0; axis < conv.spatial; ++axis) {
+    const Taps &taps = phase.taps[axis];
+    const int64_t begin = conv.firstRow(axis) + taps.start;
+    const Dim end = addDims(rows[axis], import.number(begin + (taps.count - 1) * taps.dilation));
+    const Dim beyond = subDims(end, conv.x.dims[2 + axis]);
+    const std::optional<int64_t> known = staticDim(beyond);
+    if (!known)
+      failUnsupported("a padding that depends on dynamic dimensions is not supported");
+    low.push_back(import.number(std::max<int64_t>(-begin, 0)));
+    high.push_back(import.number(std::max<int64_t>(*known, 0)));
+    starts.push_back(import.number(std::max<int64_t>(begin, 0)));
+    sizes[2 + axis] = subDims(subDims(sizes[2 + axis], starts.back()),
+                              import.number(std::max<int64_t>(-*known, 0)));
+  }
+  const llvm::SmallVector<int64_t> steps(conv.x.rank(), 1);
+  return pad(import, slice(import, conv.x, starts, sizes, steps), low, high,
+             numberOf(conv.x.type, 0));
+}
+
+/// Returns the convolution of one or several phases that read the same elements of x.
+Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
+                      llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Dim> rows) {
+  llvm::SmallVector<Tensor> filters;
+  for (const Phase &phase : phases)
+    filters.push_back(filterOf(import, conv, phase));
+  Windows windows;
+  windows.outputs.assign(rows.begin(), rows.end());
+  windows.padLow.assign(conv.spatial, import.number(0));
+  windows.padHigh = windows.padLow;
+  windows.strides.assign(conv.spatial, 1);
+  for (const Taps &taps : phases.front().taps) {
+    windows.kernel.push_back(taps.count);
+    windows.dilations.push_back(taps.dilation);
+  }
+  return convolve(import, operandOf(import, conv, phases.front(), rows), concat(import, filters, 0),
+                  windows, conv.group, {conv.x.type, numberOf(conv.x.type, 0)});
+}
+
+/// Moves the rows of the phases to their places in the output. phases: [n, phase * channels +
+/// channel, rows...].
+Tensor interleave(ImportContext &import, const TransposedConv &conv, const Tensor &phases) {
+  const unsigned rank = phases.rank();
+  mlir::AffineExpr phase = import.number(0);
+  llvm::SmallVector<mlir::AffineExpr> exprs{import.loop(0), mlir::AffineExpr()};
+  for (size_t axis = 0; axis < conv.spatial; ++axis) {
+    const int64_t stride = conv.windows.strides[axis];
+    const mlir::AffineExpr at = import.loop(2 + axis) + conv.firstPhase(axis);
+    phase = phase * stride + at % stride;
+    exprs.push_back(at.floorDiv(stride));
+  }
+  exprs[1] = phase * (conv.outPerGroup * conv.group) + import.loop(1);
+  GenericSpec spec;
+  spec.reduction.assign(rank, false);
+  spec.resultType = conv.x.type;
+  spec.resultDims = {conv.x.dims[0], import.number(conv.outPerGroup * conv.group)};
+  spec.resultDims.append(conv.outputs);
+  spec.inputs.push_back({phases, import.map(rank, exprs)});
+  spec.body = [](BodyBuilder &, llvm::ArrayRef<Scalar> x, Scalar) { return x[0]; };
+  return import.generic(spec);
+}
+
+void importConvTranspose(ImportContext &import, const Node &node) {
+  TransposedConv conv = readOperands(import, node);
+  readOutputSizes(import, node, conv);
+  const std::optional<Tensor> bias = import.optionalInput(node, 2);
+  const std::vector<Phase> phases = phasesOf(conv);
+  if (import.savesMemory() && phases.size() > 1) {
+    const Tensor y = sumInOneOperator(import, conv);
+    return import.setOutput(node, 0, bias ? addChannelBias(import, y, *bias) : y);
+  }
+  Dims rows;
+  for (size_t axis = 0; axis < conv.spatial; ++axis) {
+    const int64_t stride = conv.windows.strides[axis], rest = conv.padLow[axis] % stride;
+    rows.push_back(
+        ceilDivDims(addDims(conv.outputs[axis], import.number(rest)), import.number(stride)));
+  }
+  const bool isOne =
+      conv.group == 1 && !phases.front().isEmpty() &&
+      llvm::all_of(phases, [&](const Phase &phase) { return phase.taps == phases.front().taps; });
+  const int64_t channels = conv.outPerGroup * conv.group;
+  llvm::SmallVector<Tensor> results;
+  if (isOne) {
+    results.push_back(convolvePhases(import, conv, phases, rows));
+    if (bias)
+      results.back() =
+          addChannelBias(import, results.back(),
+                         concat(import, llvm::SmallVector<Tensor>(phases.size(), *bias), 0));
+  }
+  for (size_t i = 0; !isOne && i < phases.size(); ++i) {
+    Dims dims{conv.x.dims[0], import.number(channels)};
+    dims.append(rows);
+    results.push_back(phases[i].isEmpty() ? broadcastTo(import, import.scalar(conv.x.type, 0), dims)
+                                          : convolvePhases(import, conv, phases[i], rows));
+    if (bias)
+      results.back() = addChannelBias(import, results.back(), *bias);
+  }
+  Tensor y = concat(import, results, 1);
+  import.setOutput(node, 0, phases.size() == 1 ? y : interleave(import, conv, y));
 }
 
 } // namespace
