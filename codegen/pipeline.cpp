@@ -203,21 +203,16 @@ Status expandPattern(const StatePair &pair, const llvm::StringMap<unsigned> &inp
   const auto refuse = [&](const std::string &why) {
     return Status(StatusCode::kInvalidArgument, "state '" + pair.input + "': " + why);
   };
-  const auto [before, after] = llvm::StringRef(pair.input).split('*');
-  if (after.contains('*') || llvm::StringRef(pair.output).count('*') > 1)
+  if (llvm::StringRef(pair.input).count('*') > 1 || llvm::StringRef(pair.output).count('*') > 1)
     return refuse("more than one star");
   if (!pair.output.empty() && pair.output.find('*') == std::string::npos)
     return refuse("the output '" + pair.output + "' needs a star, too");
   const auto [outputBefore, outputAfter] = llvm::StringRef(pair.output).split('*');
   const size_t known = expanded.size();
-  for (const auto &input : inputs) {
-    llvm::StringRef text = input.getKey();
-    if (text.size() < before.size() + after.size() || !text.consume_front(before) ||
-        !text.consume_back(after))
-      continue;
-    expanded.push_back({input.getKey().str(),
-                        pair.output.empty() ? "" : (outputBefore + text + outputAfter).str()});
-  }
+  for (const auto &input : inputs)
+    if (const auto text = importer::textOfStar(pair.input, input.getKey()))
+      expanded.push_back({input.getKey().str(),
+                          pair.output.empty() ? "" : (outputBefore + *text + outputAfter).str()});
   if (expanded.size() == known)
     return refuse("no input matches '" + pair.input + "'; the model's inputs are " + inputNames);
   return {};

@@ -29,6 +29,14 @@ mlir::OwningOpRef<mlir::ModuleOp> importByExtension(mlir::MLIRContext &context,
 
 } // namespace
 
+std::optional<llvm::StringRef> textOfStar(llvm::StringRef pattern, llvm::StringRef name) {
+  const auto [before, after] = pattern.split('*');
+  if (!pattern.contains('*') || name.size() < before.size() + after.size() ||
+      !name.consume_front(before) || !name.consume_back(after))
+    return std::nullopt;
+  return name;
+}
+
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, llvm::StringRef path,
                                               const ImportOptions &options,
                                               ImportFailure &failure) {

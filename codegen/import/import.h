@@ -51,7 +51,7 @@ struct ImportOptions {
   /// The ranges of dynamic dimensions. A dimension without a range may have any size.
   std::vector<DimRange> dims;
   /// ONNX: initializers with these names become inputs, with their values as the first values of
-  /// states (gantry.state). Names of no initializer are ignored.
+  /// states (gantry.state). A name may have a star (textOfStar). Names of no initializer are ignored.
   std::vector<std::string> states;
   /// ONNX: import one step of the model's training (training_info): its inference graph together
   /// with its training algorithm. The initializers that the step updates become states.
@@ -62,6 +62,10 @@ struct ImportOptions {
   /// folder. May be empty.
   std::function<void(const std::string &location)> fileRead;
 };
+
+/// Returns the text for which the star of `pattern` stands in `name`; none if the name does not
+/// match, or if the pattern has no star.
+std::optional<llvm::StringRef> textOfStar(llvm::StringRef pattern, llvm::StringRef name);
 
 /// The reason why an import failed. kBadInput: the model or a DimRange is damaged or impossible.
 /// kUnsupported: the model needs something that is not supported.

@@ -67,6 +67,51 @@ uint64_t typicalBytes(DispatchOp dispatch, RankedTensorType type) {
   return bytes < kMaxBytes ? roundUp(bytes, kArenaAlignment) : kMaxBytes;
 }
 
+/// Returns the input of the state whose next value is result `i` of the function; null if there is
+/// none.
+Value stateOfResult(func::FuncOp function, unsigned i) {
+  for (BlockArgument argument : function.getArguments())
+    if (auto state = argumentAttribute<StateAttr>(function, argument.getArgNumber());
+        state && state.getResult() == static_cast<int64_t>(i))
+      return argument;
+  return {};
+}
+
+/// Returns the tensor in whose storage a chain of scatters, of which `dispatch` is the last, writes
+/// its rows; null if the dispatch is no scatter.
+Value startOfScatters(DispatchOp dispatch) {
+  Value start;
+  while (dispatch && dispatch.getScattered()) {
+    start = viewedTensor(dispatch.getInputs()[*dispatch.getInPlace()]);
+    dispatch = start.getDefiningOp<DispatchOp>();
+  }
+  return start;
+}
+
+/// Returns whether a stored tensor lies in an output or in a state: the program returns it, or a
+/// scatter writes its rows into it and the program returns the result. The next value of a state is
+/// copied, and does not count, if it is a concatenation or rows of another tensor were replaced.
+bool liesInOutput(Value storage, Value tensor) {
+  auto dispatch = storage.getDefiningOp<DispatchOp>();
+  for (OpOperand &use : tensor.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<func::ReturnOp>(user)) {
+      Value state = stateOfResult(cast<func::FuncOp>(user->getParentOp()), use.getOperandNumber());
+      Value start = dispatch ? startOfScatters(dispatch) : Value();
+      if (!state || (dispatch && (!start || start == state)))
+        return true;
+    } else if (auto scatter = dyn_cast<DispatchOp>(user)) {
+      if (scatter.getScattered() && scatter.getInPlace() == use.getOperandNumber() &&
+          liesInOutput(scatter.getResult(), scatter.getResult()))
+        return true;
+    } else if (user->getNumResults() == 1 && viewedTensor(user->getResult(0)) == storage &&
+               liesInOutput(storage, user->getResult(0))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 } // namespace
 
 DispatchGraph dispatchGraphOf(func::FuncOp function, SharedStorage shared) {
@@ -90,14 +135,14 @@ DispatchGraph dispatchGraphOf(func::FuncOp function, SharedStorage shared) {
       }
     const auto value = static_cast<uint32_t>(graph.problem.values.size());
     Value storage = storageOf(dispatch.getResult());
-    const bool returned = isReturned(storage);
+    const bool outside = liesInOutput(storage, storage);
     // A scatter overwrites its operand, so neither it nor its operand can be computed again.
     graph.problem.values.push_back(
-        {returned ? 0 : typicalBytes(dispatch, dispatch.getResult().getType()), returned,
-         !dispatch.getScattered()});
+        {outside ? 0 : typicalBytes(dispatch, dispatch.getResult().getType()),
+         outside || isReturned(storage), !dispatch.getScattered()});
     values[dispatch.getResult()] = value;
     op.writes = {value};
-    if (storage != dispatch.getResult() && !returned) {
+    if (storage != dispatch.getResult() && !outside) {
       plan::OrderProblem::Storage &whole = storages[storage];
       whole.sizeBytes = typicalBytes(dispatch, cast<RankedTensorType>(storage.getType()));
       whole.values.push_back(value);

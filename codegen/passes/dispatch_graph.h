@@ -23,8 +23,8 @@ enum class SharedStorage { kInParts, kWhole };
 inline constexpr double kWorthwhileParts = 0.9;
 
 /// Returns the graph of the function's dispatches. Sizes are in bytes and rounded up as in the
-/// arena. A dynamic dimension counts as its upper limit, or as 64 if it has none. Tensors that the
-/// function returns have size 0, because they lie outside of the arena. Inputs and constants are
+/// arena. A dynamic dimension counts as its upper limit, or as 64 if it has none. Tensors that lie
+/// in an output or a state have size 0. Inputs and constants are
 /// not part of the problem.
 DispatchGraph dispatchGraphOf(mlir::func::FuncOp function, SharedStorage shared);
 

@@ -104,12 +104,13 @@ bool mayOverwrite(DispatchOp dispatch, unsigned i) {
   for (auto [j, other] : llvm::enumerate(dispatch.getInputs()))
     if (j != i && viewedTensor(other) == storage)
       return false;
-  // Equal types may have different dynamic extents, which must be equal too.
+  // Equal types may have different dynamic extents, which must be equal too. The result of a scatter
+  // has those of its data.
   auto operandDims = dispatch.getOperandDims(), resultDims = dispatch.getResultDims();
   unsigned before = 0;
   for (unsigned j = 0; j < i; ++j)
     before += cast<RankedTensorType>(dispatch.getInputs()[j].getType()).getNumDynamicDims();
-  for (size_t d = 0; d < resultDims.size(); ++d)
+  for (size_t d = 0; d < resultDims.size() && !dispatch.getScattered(); ++d)
     if (operandDims[before + d] != resultDims[d])
       return false;
   return readsOnlyOwnElement(dispatch.getBody().front().getArgument(i), dispatch.getRows());

@@ -53,6 +53,7 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
+    hoistArgumentDims(function.getBody().front()); // The copies need the sizes.
     // The last one first: the inputs of an earlier one may then lie in a later one already.
     llvm::SmallVector<tensor::ConcatOp> concats(function.getOps<tensor::ConcatOp>());
     for (tensor::ConcatOp concat : llvm::reverse(concats)) {

@@ -42,6 +42,7 @@ struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
+    hoistArgumentDims(function.getBody().front()); // The copies need the sizes.
     llvm::SmallVector<ScatterOp> scatters(function.getOps<ScatterOp>());
     // The last one first, because the end of a chain of scatters decides where all of them lie.
     for (ScatterOp scatter : llvm::reverse(scatters)) {

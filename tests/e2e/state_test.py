@@ -286,6 +286,12 @@ def patterns(test):
     test.compile(model, "--state", "past.*=present.*")
     test.expect("the states", [(state["name"], state["output"]) for state in test.inspect()["states"]],
                 [("past.0.key", 0), ("past.1.key", 1), ("past.2.key", 2)])
+    initialized = test.folder / "initialized.onnx"
+    initialized.write_bytes(onnx_model(nodes, [("x", [2])], outputs,
+                                       [tensor(f"past.{i}.key", [2], [1.0, 2.0]) for i in range(3)]))
+    test.compile(initialized, "--state", "past.*=present.*")
+    test.expect("the states", [(state["name"], state["output"]) for state in test.inspect()["states"]],
+                [("past.0.key", 0), ("past.1.key", 1), ("past.2.key", 2)])
     test.compile(model, "--state", "past.*.key")
     test.expect("the states", [(state["name"], state["output"]) for state in test.inspect()["states"]],
                 [("past.0.key", None), ("past.1.key", None), ("past.2.key", None)])

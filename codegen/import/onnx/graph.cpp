@@ -37,8 +37,12 @@ public:
 
   mlir::OwningOpRef<mlir::ModuleOp> run() {
     model_ = loadModel(path_);
-    for (const std::string &name : options_.states)
+    for (const std::string &name : options_.states) {
       states_[name];
+      for (const onnx::TensorProto &initializer : graph().initializer())
+        if (textOfStar(name, initializer.name()))
+          states_[initializer.name()];
+    }
     if (options_.training)
       for (auto &[initializer, output] : combineTraining(*model_))
         states_[initializer] = output;

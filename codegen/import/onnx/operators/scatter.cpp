@@ -91,16 +91,16 @@ Tensor computedPositions(ImportContext &import, const Scatter &scatter) {
     spec.usesDims |= !staticDim(scatter.addressed[k]);
   }
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar) {
-    const Scalar zero = b.constantInt(DType::kIndex, 0);
-    Scalar position = zero, valid;
+    const Scalar zero = b.constantInt(DType::kI64, 0);
+    Scalar position = b.constantInt(DType::kIndex, 0), valid;
     for (auto [index, dim] : llvm::zip(x, scatter.addressed)) {
-      const Scalar size = b.dimension(dim);
-      Scalar at = b.cast(index, DType::kIndex);
-      at = b.select(b.compare(Compare::kLess, at, zero), b.add(at, size), at);
+      // Compared with 64 bits: an index of the device may have 32.
+      const Scalar size = b.cast(b.dimension(dim), DType::kI64);
+      const Scalar at = b.select(b.compare(Compare::kLess, index, zero), b.add(index, size), index);
       const Scalar inside = b.andBits(b.compare(Compare::kGreaterEqual, at, zero),
                                       b.compare(Compare::kLess, at, size));
       valid = valid.value ? b.andBits(valid, inside) : inside;
-      position = b.add(b.mul(position, size), at);
+      position = b.add(b.mul(position, b.dimension(dim)), b.cast(at, DType::kIndex));
     }
     return b.select(valid, b.cast(position, DType::kI32), b.constantInt(DType::kI32, -1));
   };
