@@ -51,7 +51,8 @@ struct ImportOptions {
   /// The ranges of dynamic dimensions. A dimension without a range may have any size.
   std::vector<DimRange> dims;
   /// ONNX: initializers with these names become inputs, with their values as the first values of
-  /// states (gantry.state). A name may have a star (textOfStar). Names of no initializer are ignored.
+  /// states (gantry.state). A name may have a star (textOfStar). Names of no initializer are
+  /// ignored.
   std::vector<std::string> states;
   /// ONNX: import one step of the model's training (training_info): its inference graph together
   /// with its training algorithm. The initializers that the step updates become states.

@@ -1,4 +1,5 @@
-// Which operators read a tensor as an image, and therefore profit from blocks of four channels.
+// Tells which operators read a tensor as an image, and therefore profit from blocks of four
+// channels.
 //
 // Thread safety: pure functions.
 #pragma once

@@ -104,8 +104,8 @@ bool mayOverwrite(DispatchOp dispatch, unsigned i) {
   for (auto [j, other] : llvm::enumerate(dispatch.getInputs()))
     if (j != i && viewedTensor(other) == storage)
       return false;
-  // Equal types may have different dynamic extents, which must be equal too. The result of a scatter
-  // has those of its data.
+  // Equal types may have different dynamic extents, which must be equal too. The result of a
+  // scatter has those of its data.
   auto operandDims = dispatch.getOperandDims(), resultDims = dispatch.getResultDims();
   unsigned before = 0;
   for (unsigned j = 0; j < i; ++j)

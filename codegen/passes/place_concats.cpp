@@ -30,8 +30,8 @@ bool isReshaped(Value tensor) { return llvm::any_of(tensor.getUsers(), isReshape
 
 RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
 
-/// Returns whether the tensor is the result of an operator that computes its elements, or that moves
-/// them and stores its result in any case.
+/// Returns whether the tensor is the result of an operator that computes its elements, or that
+/// moves them and stores its result in any case.
 bool isComputed(Value tensor) {
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   return generic && (!isMovement(generic) || isShuffle(generic));
