@@ -34,14 +34,8 @@ std::string whyCopied(BlockArgument argument, Value returned) {
     return "the value lies in other storage";
   if (isUsedAfter(argument, dispatch))
     return "the old value is used later";
-  for (DispatchOp scatter = dispatch; scatter && scatter.getScattered();) {
-    Value data = viewedTensor(scatter.getInputs()[*scatter.getInPlace()]);
-    if (data == argument)
-      return "";
-    scatter = data.getDefiningOp<DispatchOp>();
-    if (!scatter || !scatter.getScattered())
-      return "rows of another tensor are replaced";
-  }
+  if (Value start = startOfScatters(dispatch))
+    return start == argument ? "" : "rows of another tensor are replaced";
   for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
     if (viewedTensor(operand) == argument && dispatch.getInPlace() != i)
       return "elements depend on other elements of the old value";

@@ -520,9 +520,10 @@ def Strips : Pass<"strips", "::mlir::func::FuncOp"> {
     choose. strip_search.h proposes chains around the largest tensors at the peak. A proposal is
     applied to a clone, measured, and kept if the peak falls. This repeats until nothing is gained.
 
-    Without a budget, all strips together cost at most 2 % of the model's arithmetic, each chain lowers
-    the peak by at least 5 %, and small tensors and short strips are left out (`min-bytes`,
-    `min-rows`, `min-elements`). An additional dispatch costs as much as `dispatch-cost` operations. With a budget, strips may add a quarter of the arithmetic to bring
+    Without a budget, all strips together cost at most 2 % of the model's arithmetic and copy no
+    tensor, each chain lowers the peak by at least 5 %, and small tensors and short strips are left
+    out (`min-bytes`, `min-rows`, `min-elements`). An additional dispatch costs as much as
+    `dispatch-cost` operations. With a budget, strips may add a quarter of the arithmetic to bring
     the peak below it. If the operands and the result of a single dispatch still exceed the budget,
     strips may add as much as is needed, and compute tensors that have other readers again.
     fit-budget then does the rest.

@@ -77,17 +77,6 @@ Value stateOfResult(func::FuncOp function, unsigned i) {
   return {};
 }
 
-/// Returns the tensor in whose storage a chain of scatters, of which `dispatch` is the last, writes
-/// its rows; null if the dispatch is no scatter.
-Value startOfScatters(DispatchOp dispatch) {
-  Value start;
-  while (dispatch && dispatch.getScattered()) {
-    start = viewedTensor(dispatch.getInputs()[*dispatch.getInPlace()]);
-    dispatch = start.getDefiningOp<DispatchOp>();
-  }
-  return start;
-}
-
 /// Returns whether a stored tensor lies in an output or in a state: the program returns it, or a
 /// scatter writes its rows into it and the program returns the result. The next value of a state is
 /// copied, and does not count, if it is a concatenation or rows of another tensor were replaced.

@@ -58,6 +58,15 @@ bool isDonatedInput(Value storage) {
   return port && port.getDonated();
 }
 
+Value startOfScatters(DispatchOp dispatch) {
+  Value start;
+  while (dispatch && dispatch.getScattered()) {
+    start = viewedTensor(dispatch.getInputs()[*dispatch.getInPlace()]);
+    dispatch = start.getDefiningOp<DispatchOp>();
+  }
+  return start;
+}
+
 bool isNextState(DispatchOp dispatch, unsigned i) {
   auto argument = dyn_cast<BlockArgument>(viewedTensor(dispatch.getInputs()[i]));
   auto function = dyn_cast<func::FuncOp>(dispatch->getParentOp());

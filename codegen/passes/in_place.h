@@ -27,4 +27,8 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i);
 /// `dispatch`.
 bool isUsedAfter(mlir::Value storage, mlir::Operation *dispatch);
 
+/// Returns the tensor in whose storage a chain of scatters writes its rows, where `dispatch` is the
+/// last of them. Returns null if the dispatch is no scatter.
+mlir::Value startOfScatters(DispatchOp dispatch);
+
 } // namespace gantry::codegen

@@ -4,14 +4,15 @@
 // ic are channels, o and i are positions in the output and the input, k is the kernel's tap, and
 // o + padLow = i * stride + k * dilation.
 //
-// Along one axis, let o + padLow = row * stride + phase. The taps that contribute to a phase are
-// those with k * dilation = phase modulo the stride, every `step`-th one; they read x at i = row +
-// (phase - k * dilation) / stride. Each phase is thus a convolution with stride 1 over the reversed
-// taps, and no multiplication by zero is computed. The results of the phases are concatenated along
-// the channels, and one operator moves them to their places. Phases that read x at the same
-// positions, as all do if the stride divides the kernel's size, are one convolution with more
-// output channels. (V. Dumoulin, F. Visin, "A guide to convolution arithmetic for deep learning",
-// 2016; W. Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016.)
+// Along one axis, let o + padLow = row * stride + phase. A tap k contributes to a phase if
+// k * dilation - phase is a multiple of the stride, which holds for every `step`-th tap. Such a tap
+// reads x at i = row + (phase - k * dilation) / stride. Each phase is thus a convolution with
+// stride 1 over the reversed taps, and no multiplication by zero is computed. The results of the
+// phases are concatenated along the channels, and one operator moves them to their places. Phases
+// that read x at the same positions, as all do if the stride divides the kernel's size, are one
+// convolution with more output channels. (V. Dumoulin, F. Visin, "A guide to convolution arithmetic
+// for deep learning", 2016; W. Shi et al., "Is the deconvolution layer the same as a convolutional
+// layer?", 2016.)
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/operators/conv.h"
 #include "codegen/import/onnx/registry.h"
@@ -108,8 +109,7 @@ void readOutputSizes(ImportContext &import, const Node &node, TransposedConv &co
   }
 }
 
-// ---- in one operator
-// -----------------------------------------------------------------------------
+// ---- The sum in one operator ----
 
 /// Returns the sum over channels and taps as a generic without its body, which reads x at computed
 /// positions. Loops: n, oc, output positions, then ic within the group, then the kernel's taps.
@@ -180,14 +180,13 @@ Tensor sumInOneOperator(ImportContext &import, const TransposedConv &conv) {
   return import.generic(spec);
 }
 
-// ---- in phases
-// -----------------------------------------------------------------------------------
+// ---- The sum in phases ----
 
 /// The taps that contribute to a phase along one axis, in ascending order.
 struct Taps {
   int64_t first = 0, step = 1, count = 0; // In taps of the filter.
-  /// The position in x, relative to the row of the phase, that the last tap reads; each tap before
-  /// it reads `dilation` positions further.
+  /// The position in x, relative to the row of the phase, that the last tap reads. Each earlier tap
+  /// reads the position that is `dilation` after that of the next tap.
   int64_t start = 0, dilation = 1;
   bool operator==(const Taps &other) const {
     return count == other.count && start == other.start && dilation == other.dilation;

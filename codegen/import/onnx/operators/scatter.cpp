@@ -94,7 +94,7 @@ Tensor computedPositions(ImportContext &import, const Scatter &scatter) {
     const Scalar zero = b.constantInt(DType::kI64, 0);
     Scalar position = b.constantInt(DType::kIndex, 0), valid;
     for (auto [index, dim] : llvm::zip(x, scatter.addressed)) {
-      // Compared with 64 bits: an index of the device may have 32.
+      // The indices are compared as i64, because an index of the device may have 32 bits.
       const Scalar size = b.cast(b.dimension(dim), DType::kI64);
       const Scalar at = b.select(b.compare(Compare::kLess, index, zero), b.add(index, size), index);
       const Scalar inside = b.andBits(b.compare(Compare::kGreaterEqual, at, zero),
