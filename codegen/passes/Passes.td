@@ -313,7 +313,8 @@ def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
     - gates: the multiplication of a matmul's operand by a computed factor for each step of the
       reduction, as in squeeze-and-excitation;
     - prologues: cheap elementwise producers of a matmul's operand, as batch norm and ReLU before a
-      convolution 1x1, unless a reduction before them can evaluate them;
+      convolution 1x1, if evaluating them in every tile costs less than storing and loading their
+      result, and no reduction before them can evaluate them;
     - after a reduction, the chain of elementwise consumers over the same elements (bias,
       activation, residual);
     - the operators that compute the rows of a `gantry.scatter`, and their positions.

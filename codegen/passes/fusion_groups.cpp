@@ -67,6 +67,11 @@ constexpr int kMaxCheapOps = 4;        // Scalar operations of an operator that 
 constexpr int64_t kMaxValues = 256;    // Elements of an attention's value that fit in registers.
 constexpr int64_t kTypicalExtent = 64; // The assumed size of a dynamic dimension.
 
+// The costs of a prologue, measured by benchmarks/kernels/prologues.py on the software device: one
+// evaluation of an element serves this many results of a matmul, and storing an element and loading
+// it again costs as much as this many scalar operations.
+constexpr int64_t kUsesPerEvaluation = 64, kOperationsPerStoredElement = 40;
+
 bool isReduction(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   return generic && generic.getNumReductionLoops() > 0;
@@ -190,11 +195,33 @@ bool isEpilogue(linalg::GenericOp op) {
   });
 }
 
+/// Returns the scalar operations for one element of the elementwise operator, and of those before
+/// it that isCheapChain() covers.
+int64_t operationsOf(linalg::GenericOp op) {
+  auto count = static_cast<int64_t>(op.getRegion().front().getOperations().size()) - 1;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+    if (producer && producer->hasOneUse() && isElementwise(producer))
+      count += operationsOf(producer);
+  }
+  return count;
+}
+
+/// Returns how many results of the reduction use one element of the operand. A dynamic extent
+/// counts as kTypicalExtent.
+int64_t usesOfElement(linalg::GenericOp reduction, AffineMap operand) {
+  int64_t uses = 1;
+  for (auto [d, extent] : llvm::enumerate(reduction.getStaticLoopRanges()))
+    if (!operand.isFunctionOfDim(static_cast<unsigned>(d)))
+      uses *= ShapedType::isDynamic(extent) ? kTypicalExtent : extent;
+  return uses;
+}
+
 /// Returns whether the matmul `user` should evaluate the elementwise operator while it reads its
 /// operand. The operator is cheap, `user` reads no windows, which would evaluate an element once
-/// for each position of the window, and no reduction before the operator can evaluate it. A tile of
-/// a matmul uses an element for 8 or more products, so the operator's few operations cost less than
-/// to store and load its result.
+/// for each position of the window, and no reduction before the operator can evaluate it. To
+/// evaluate it in each tile that uses the element must cost less than to store its result and to
+/// load it again.
 bool isPrologueOf(Operation *op, Operation *user) {
   auto producer = dyn_cast<linalg::GenericOp>(op);
   auto reduction = dyn_cast<linalg::GenericOp>(user);
@@ -211,7 +238,12 @@ bool isPrologueOf(Operation *op, Operation *user) {
   if (use == reduction->getOpOperands().end() || reduction.isDpsInit(&*use))
     return false;
   const auto extents = reduction.getStaticLoopRanges();
-  return llvm::all_of(reduction.getMatchingIndexingMap(&*use).getResults(), [&](AffineExpr index) {
+  const AffineMap map = reduction.getMatchingIndexingMap(&*use);
+  const int64_t evaluations =
+      std::max<int64_t>(1, usesOfElement(reduction, map) / kUsesPerEvaluation);
+  if (operationsOf(producer) * evaluations > kOperationsPerStoredElement)
+    return false;
+  return llvm::all_of(map.getResults(), [&](AffineExpr index) {
     int loops = 0;
     index.walk([&](AffineExpr inner) {
       if (auto dim = dyn_cast<AffineDimExpr>(inner))

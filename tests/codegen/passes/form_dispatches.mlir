@@ -183,6 +183,35 @@ func.func @prologue(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf3
   return %m : tensor<8x4xf32>
 }
 
+// With many columns, evaluating the operator in each tile costs more than storing its result.
+// CHECK-LABEL: func @prologue_of_many_columns
+// CHECK: gantry.dispatch(%arg0
+// CHECK: arith.mulf
+// CHECK: gantry.dispatch(
+// CHECK: return
+func.func @prologue_of_many_columns(%x: tensor<8x16xf32>, %w: tensor<16x4096xf32>) -> tensor<8x4096xf32> {
+  %s = arith.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>
+  %z = arith.constant 0.0 : f32
+  %t = tensor.empty() : tensor<8x16xf32>
+  %g = linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<8x16xf32>, tensor<8xf32>) outs(%t : tensor<8x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %0, %q : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x16xf32>
+  %e = tensor.empty() : tensor<8x4096xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x4096xf32>) -> tensor<8x4096xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%g, %w : tensor<8x16xf32>, tensor<16x4096xf32>) outs(%f : tensor<8x4096xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x4096xf32>
+  return %m : tensor<8x4096xf32>
+}
+
 // A factor for each row that is no constant may come from a normalization, so the scaling has its own kernel.
 // CHECK-LABEL: func @row_factor
 // CHECK: gantry.dispatch
