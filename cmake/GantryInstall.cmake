@@ -36,7 +36,7 @@ function(gantry_install_manual program writer)
   cmake_parse_arguments(M "" "COMPONENT" "" ${ARGN})
   set(folder ${PROJECT_BINARY_DIR}/manual/${program})
   set(stamp ${PROJECT_BINARY_DIR}/manual/${program}.stamp)
-  # Without this, the leak sanitizer reports memory that LLVM keeps until the process ends.
+  # Without detect_leaks=0, the leak sanitizer reports memory that LLVM keeps until the process ends.
   add_custom_command(OUTPUT ${stamp}
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${folder}
     COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:${writer}> ${folder}

@@ -1,5 +1,5 @@
-# Runs at the begin of `cmake --install`: lists the files and folders that exist in the prefix, and the
-# folders above it, in gantry_existed.
+# Runs at the start of `cmake --install`: sets gantry_existed to the list of the files and folders that
+# exist in the prefix, and of the folders above it.
 cmake_policy(VERSION 3.25)
 if(NOT DEFINED ENV{DESTDIR})
   file(GLOB_RECURSE gantry_existed LIST_DIRECTORIES true "${CMAKE_INSTALL_PREFIX}/*")

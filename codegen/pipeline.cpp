@@ -62,13 +62,14 @@ void addOperatorPasses(OpPassManager &program, const DeviceProfile &profile) {
   program.addPass(createFoldReshapes());
 }
 
-/// Returns the number of buffers that a dispatch may bind. One storage-buffer binding stays free
-/// for the backend.
+/// Returns the largest number of buffers that a dispatch may bind, its result included: the
+/// profile's limit, but at least 3 and at most 8.
 unsigned maxBuffersOf(const DeviceProfile &profile) {
   return std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
 }
 
-/// Adds the pass strips. `storagePasses`: the storage passes as text, with which it measures.
+/// Adds the pass `strips`. `storagePasses` is the textual pipeline of the storage passes; `strips`
+/// runs them on a clone of the function to measure the peak of a proposal.
 void addStrips(OpPassManager &program, const CompileOptions &options, const DeviceProfile &profile,
                const std::string &storagePasses) {
   StripsOptions strips;
@@ -82,9 +83,9 @@ void addStrips(OpPassManager &program, const CompileOptions &options, const Devi
 /// Adds the storage passes, which decide which tensors are stored, and how.
 void addStoragePasses(OpPassManager &program, const CompileOptions &options,
                       const DeviceProfile &profile) {
-  // An attention with fewer bytes of scores than this is not fused. The lanes of a subgroup share a
-  // tile only on devices with texel loads. On other devices a fused attention is slower than
-  // separate kernels, unless the scores are too large for the cache.
+  // An attention is fused only if its scores have at least `scoreBytes` bytes. With texel loads
+  // there is no such limit, because the lanes of a subgroup can share a tile. On other devices a
+  // fused attention is slower than separate kernels, unless the scores are too large for the cache.
   const uint64_t scoreBytes = profile.preferTexelLoads ? 0
                               : profile.lastCacheBytes ? profile.lastCacheBytes
                                                        : kDefaultCacheBytes;
@@ -196,8 +197,9 @@ std::string typeText(Type type) {
   return text;
 }
 
-/// Adds a pair for each input that matches `pair`, whose input has a star. The star of the output
-/// stands for the same text.
+/// Adds a pair to `expanded` for each name of an input that matches `pair.input`, a pattern with
+/// one star. In the output's name, the star of `pair.output` is replaced by the text that the star
+/// of `pair.input` matched.
 Status expandPattern(const StatePair &pair, const llvm::StringMap<unsigned> &inputs,
                      const std::string &inputNames, std::vector<StatePair> &expanded) {
   const auto refuse = [&](const std::string &why) {
@@ -449,7 +451,7 @@ private:
   }
 
   /// If no error has been reported yet, reports `message` and returns `result`. Otherwise reports
-  /// nothing and returns `resultIfReported`, or `result` where that is not given.
+  /// nothing and returns `resultIfReported`, or `result` if `resultIfReported` is not given.
   CompileResult fail(CompileResult result, const std::string &message,
                      std::optional<CompileResult> resultIfReported = std::nullopt) {
     return diagnostics_.sawError() ? resultIfReported.value_or(result)
@@ -529,7 +531,7 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   importer::registerImportDialects(registry);
   registry.insert<GantryDialect, memref::MemRefDialect, scf::SCFDialect, spirv::SPIRVDialect,
                   vector::VectorDialect>();
-  static const bool hasPasses = (registerGantryPasses(), true); // The pass strips parses names.
+  static const bool hasPasses = (registerGantryPasses(), true); // `strips` parses pass names.
   (void)hasPasses;
   // The import runs on one thread, so that it can fail cleanly when memory runs out. The passes and
   // the emission use all threads.

@@ -16,7 +16,7 @@
 namespace gantry::codegen {
 
 /// A state: an input or an initializer of the model that keeps its buffer from run to run, and the
-/// output that a run leaves there; empty if runs only read it.
+/// output that a run leaves in this buffer. The output is empty if runs only read the buffer.
 struct StatePair {
   std::string input, output;
 };
@@ -32,8 +32,8 @@ struct CompileOptions {
   bool halfPrecision = false; // Store f32 constants and transients as f16.
   std::string tuning;         // Path of a table of measured tiles, or empty.
   bool builtInTuning = true;  // Also use the built-in table of measured tiles.
-  /// Rank of the tile that each kernel without a measured tile takes; 0: the tile with the lowest
-  /// predicted cost.
+  /// Rank, in the order of predicted cost, of the tile that each kernel without a measured tile
+  /// takes; 0: the tile with the lowest predicted cost.
   uint32_t tileCandidate = 0;
   uint64_t memoryBudget = 0; // Limit of the arena in bytes; 0: none.
   std::vector<importer::DimRange>

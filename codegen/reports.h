@@ -30,7 +30,8 @@ private:
 };
 
 /// Keeps the location of the operation that the current thread runs a pass on. Diagnostics without
-/// a location, which are common for operations that a pass has built, are reported at this one.
+/// a location, which are common for operations that a pass has built, are reported at this
+/// location.
 class PlaceKeeper : public mlir::PassInstrumentation {
 public:
   void runBeforePass(mlir::Pass *pass, mlir::Operation *op) override;

@@ -56,7 +56,8 @@ std::string parseRange(const std::string &text, Options *options) {
   const size_t colon = text.find(':');
   if (colon == std::string::npos || !parseTime(text.substr(0, colon), &options->beginNs) ||
       !parseTime(text.substr(colon + 1), &options->endNs) || options->endNs <= options->beginNs)
-    return "'" + text + "' is not a time range: write 1.5ms:4ms (ns, us, ms, s)";
+    return "'" + text +
+           "' is not a time range: write a begin and a later end, as in 1.5ms:4ms (ns, us, ms, s)";
   return "";
 }
 

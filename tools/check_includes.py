@@ -185,7 +185,7 @@ def check_file(root, path):
     for line, operand in includes(text):
         match = re.match(r'"([^"]+)"|<([^>]+)>', operand)
         if match is None:
-            findings.append(f"{path}:{line}: #include {operand}: name the header itself")
+            findings.append(f"{path}:{line}: #include {operand}: not a file name; name the header itself")
             continue
         problem = judge(folder, path, match.group(1) or match.group(2),
                         lambda name: (root / name).is_file())

@@ -209,8 +209,8 @@ void readMemory(const VkPhysicalDeviceMemoryProperties &memory, device::DeviceIn
   info.memoryKinds = device::chooseMemoryTypes(info.memoryHeaps, info.memoryTypes);
 }
 
-/// Chooses the queue family that binds sparse memory: the compute family if it can, otherwise the
-/// last one that can.
+/// Chooses the queue family that binds sparse memory: the compute family if it can do that,
+/// otherwise the first one that can.
 std::optional<uint32_t> chooseSparseFamily(const std::vector<VkQueueFamilyProperties> &families,
                                            uint32_t computeFamily) {
   std::optional<uint32_t> found;
@@ -256,8 +256,8 @@ void planExtensions(const DeviceSnapshot &snapshot, DevicePlan &plan) {
       snapshot.hostPointerAlignment > 0 && enable(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
     info.external.hostPointerAlignmentBytes = snapshot.hostPointerAlignment;
 
-  // Kernels may use a range while parts of it have no storage. This needs sparse residency in
-  // addition to sparse binding.
+  // Kernels may use a range of virtual memory while parts of it have no memory. This needs sparse
+  // residency in addition to sparse binding.
   const std::optional<uint32_t> family =
       chooseSparseFamily(snapshot.queueFamilies, plan.queueFamily);
   if (family && snapshot.features.sparseBinding && snapshot.features.sparseResidencyBuffer) {

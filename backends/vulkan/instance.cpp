@@ -215,7 +215,7 @@ Status Instance::readDevices() {
   devices.resize(count);
   if (devices.empty())
     return noDevices("the loader found no physical device");
-  pinModules(); // By now the loader has loaded the drivers.
+  pinModules(); // Keeps the drivers loaded for the leak checker. The loader has loaded them by now.
   std::vector<DeviceSnapshot> snapshots;
   snapshots.reserve(devices.size());
   for (VkPhysicalDevice physical : devices)

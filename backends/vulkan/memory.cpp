@@ -176,8 +176,8 @@ VulkanMemory::Made VulkanMemory::import(std::shared_ptr<VulkanDevice> device,
     requirements.memoryTypeBits &= properties.memoryTypeBits;
     if (size > source.sizeBytes)
       return statusf(StatusCode::kUnsupported,
-                     "device '%s' needs %" PRIu64 " bytes to import %" PRIu64
-                     " bytes of host memory",
+                     "device '%s' needs at least %" PRIu64
+                     " bytes of host memory to import a buffer of %" PRIu64 " bytes",
                      owner.info().name.c_str(), size, source.sizeBytes);
     size = source.sizeBytes;
     pointer.handleType = handleType;

@@ -181,8 +181,8 @@ void SnapshotReader::readFeatures() {
   s.features11.pNext = s.features12.pNext = nullptr;
 }
 
-/// Returns whether buffers with the backend's usage flags can be imported and exported through a
-/// handle type.
+/// Returns flags that say whether buffers with the backend's usage flags can be imported and
+/// exported through a handle type.
 VkExternalMemoryFeatureFlags
 SnapshotReader::externalMemory(VkExternalMemoryHandleTypeFlagBits type) const {
   auto buffer = zeroed<VkPhysicalDeviceExternalBufferInfo>(

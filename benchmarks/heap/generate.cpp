@@ -35,7 +35,7 @@ public:
     trace_.peakLiveBytes = std::max(trace_.peakLiveBytes, liveBytes_);
     return live_.size() - 1;
   }
-  /// Frees the live allocation at this index. The last one takes its index.
+  /// Frees the live allocation at this index. The last live allocation moves to this index.
   void free(size_t at) {
     trace_.ops.push_back({0, live_[at].slot, 1});
     freeSlots_.push_back(live_[at].slot);
@@ -58,8 +58,8 @@ private:
   uint64_t liveBytes_ = 0;
 };
 
-// Random sizes from 256 bytes to `high`. Allocates up to `target` live bytes, then allocates and
-// frees with equal probability.
+// Random sizes from 256 bytes to `high`. Allocates while fewer than `target` bytes are live;
+// otherwise allocates or frees with equal probability.
 Trace randomSizes(const char *name, uint64_t seed, double high, uint64_t target, int ops) {
   Generator g(name, seed);
   for (int i = 0; i < ops; ++i) {

@@ -78,7 +78,7 @@ Trace randomPattern(uint64_t seed) {
 
 // ---- time --------------------------------------------------------------------------------------
 
-// In ns per operation.
+// The smallest times, in ns per operation. `harness` is the cost of the replay itself.
 struct Times {
   double harness = 1e9;
   double glibc = 1e9;
@@ -98,7 +98,8 @@ Times measureTimes(const Trace &trace, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     best.harness = std::min(best.harness, timed(trace, nothing));
     best.mimalloc = std::min(best.mimalloc, timed(trace, mi));
-    // The second of the two finds more in the processor's caches, so they take turns.
+    // Whichever of `named` and `unnamed` runs second finds more data in the processor's caches, so
+    // their order alternates.
     if (round % 2 == 0)
       best.named = std::min(best.named, timed(trace, named));
     best.unnamed = std::min(best.unnamed, timed(trace, unnamed));

@@ -84,7 +84,8 @@ void Generated::bind(const std::vector<Tensor> &inputs) {
   if (count != inputs.size() || gantry_program_output_count(program_) != 1)
     throw GpuError("the artifact has " + std::to_string(count) + " inputs and " +
                    std::to_string(gantry_program_output_count(program_)) +
-                   " outputs; make_models.py's has " + std::to_string(inputs.size()) + " and 1");
+                   " outputs, but make_models.py writes a model with " +
+                   std::to_string(inputs.size()) + " and 1; compile that model");
   for (size_t i = 0; i < count; ++i) {
     gantry_port_info_t port{};
     check(gantry_program_input(program_, i, &port), "an input");
@@ -92,8 +93,9 @@ void Generated::bind(const std::vector<Tensor> &inputs) {
     const gantry_type_t type = inputs[i].halves ? GANTRY_TYPE_F16 : GANTRY_TYPE_F32;
     if (port.type != type || !std::ranges::equal(dims, inputs[i].dims))
       throw GpuError("input " + std::string(port.name) + " of the artifact is " +
-                     gantry_type_name(port.type) + textOf(dims) + "; make_models.py's is " +
-                     gantry_type_name(type) + textOf(inputs[i].dims));
+                     gantry_type_name(port.type) + textOf(dims) +
+                     ", but make_models.py writes a model with " + gantry_type_name(type) +
+                     textOf(inputs[i].dims) + "; compile that model");
     const uint64_t bytes = bytesOf(port);
     gantry_buffer_t *memory = buffer(bytes);
     const std::vector<uint8_t> content = bytesOf(inputs[i]);
@@ -119,7 +121,8 @@ void Generated::bind(const std::vector<Tensor> &inputs) {
       buffers_.push_back(tensor.buffer);
     }
   // Operand values affect power and thereby the GPU's clock, so the timed inputs must not be zero.
-  // Only a run can write device memory: a run fills each input that has the output's size.
+  // Only a run of the program can write device memory here. For each input that has the output's
+  // size, the program therefore runs once with this input's buffer as its output.
   for (const gantry_tensor_t &input : timedInputs_)
     if (input.size_bytes == outputs_[0].size_bytes) {
       std::vector<gantry_tensor_t> target = outputs_;

@@ -232,7 +232,8 @@ GpuBuffer::~GpuBuffer() {
 void GpuBuffer::upload(std::span<const float> content) {
   if (content.size_bytes() != sizeBytes_)
     throw GpuError("upload of " + std::to_string(content.size_bytes()) +
-                   " bytes into a buffer of " + std::to_string(sizeBytes_));
+                   " bytes into a buffer of " + std::to_string(sizeBytes_) +
+                   " bytes; the sizes must be equal");
   transfer(nullptr, content.data());
 }
 

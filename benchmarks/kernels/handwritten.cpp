@@ -72,8 +72,8 @@ void dispatchStream(Handwritten &run, Gpu &gpu, const std::string &shader,
   const uint32_t vectors = gpu.info().software ? 1 : 4;
   const uint64_t tile = uint64_t{kLanes} * vectors * 4; // floats
   if (elements % tile)
-    throw GpuError("a stream of " + std::to_string(elements) + " floats is not a multiple of " +
-                   std::to_string(tile));
+    throw GpuError("a stream of " + std::to_string(elements) +
+                   " floats: the number must be a multiple of " + std::to_string(tile));
   std::vector<bool> reads(buffers.size(), true);
   reads[0] = false;
   const GpuKernel *kernel = run.kernel(shader, reads, {kLanes, vectors});

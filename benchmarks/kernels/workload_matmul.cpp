@@ -16,7 +16,7 @@ std::string shapeOf(std::initializer_list<uint32_t> dims) {
   return text;
 }
 
-/// Converts [rows][K] to [rows / lanes][K / 4][lanes] vectors of four k.
+/// Converts [rows][K] to [rows / lanes][K / 4][lanes] vectors of four elements along K.
 std::vector<float> packRows(const std::vector<float> &dense, uint32_t rows, uint32_t k,
                             uint32_t lanes) {
   std::vector<float> packed(dense.size());
@@ -75,8 +75,8 @@ Workload matmulWorkload(Sizes sizes) {
     return relativeError(result, expected);
   };
   workload.reference = [=](Gpu &gpu) -> std::unique_ptr<Contestant> {
-    // The tile is 16 rows by 128 columns for eight lanes: larger tiles spill registers, smaller
-    // ones load more.
+    // For a subgroup of eight lanes (a software device), the tile is 16 rows by 128 columns: larger
+    // tiles spill registers, smaller ones load more.
     const uint32_t lanes = gpu.info().subgroupSize, rowBlocks = lanes > 8 ? 1 : 2;
     const uint32_t columnVectors = lanes > 8 ? 1 : 4, unroll = 1;
     auto run = std::make_unique<Handwritten>(gpu);

@@ -6,11 +6,13 @@
 // Instances are made from seeds (tests/support/plan_instances.h): packings whose optimum is the
 // lower bound (cut from edge to edge, with few moments in time, with scaled and rounded sizes, with
 // spirals), and graphs like those of models. The columns are:
-//   first ms          CPU time until the fast tier has its first plan
+//   first ms          CPU time until the fast tier (engine/plan/search/fast_tier.h) has its first
+//                     plan
 //   fast, worst, ms   height ÷ lower bound of the fast tier (median and max of the seeds), and its
 //                     median CPU time
 //   search, worst, ms the same for the large-neighbourhood search, which starts from the fast
-//                     tier's plan and is limited to --work units of 10 to 30 ns per buffer
+//                     tier's plan and is limited to --work units of work per buffer; a unit takes
+//                     10 to 30 ns
 //   B/buf             max heap memory that a call held, including its result, in bytes per buffer
 //   ns/nlg            the fast tier's time ÷ (n log2 n) in nanoseconds
 // A checker that shares no code with the planner checks every placement. Exit code 1 if a placement

@@ -182,7 +182,8 @@ uint64_t roundedBound(std::vector<Value> values) {
   return plan::lowerBound(values);
 }
 
-/// Plans an instance as given, shuffled, and mirrored in time. Returns the first and the last plan.
+/// Plans an instance as given, shuffled, and mirrored in time. Returns the plan of the instance as
+/// given and that of the mirrored instance.
 std::pair<Plan, Plan> measureVariants(Table &table, const std::string &kind,
                                       const Instance &instance, uint64_t capacity) {
   PlanRequest request;
@@ -266,7 +267,8 @@ int runAll(const Options &options) {
       continue;
     measureAlignments(table, instance);
     measurePins(table, instance, known, "own");
-    measurePins(table, instance, backwards, "other"); // Its offsets are valid for both directions.
+    // A plan of the mirrored instance has offsets that are valid for the instance itself, too.
+    measurePins(table, instance, backwards, "other");
   }
   return table.print(options.jsonPath);
 }

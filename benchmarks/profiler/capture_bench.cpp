@@ -5,10 +5,10 @@
 //
 // The capture is a synthetic training loop (tests/support/synthetic_capture.h).
 // trace::CaptureWriter writes the loop's steps repeatedly, with later times and new ids, until
-// there are at least
-// --events events (10 million by default). --keep writes the capture to FILE and does not delete
-// it. The views are random, with a zoom between the whole capture and 1/65,536 of it. Each view is
-// drawn for ten frames with the raster budget of the real window, as when a user stops there.
+// there are at least --events events (10 million by default). --keep writes the capture to FILE and
+// does not delete it. The views are random, with a zoom between the whole capture and 1/65,536 of
+// it. Each view is drawn for ten frames, as when a user stops there. As in the real window, a frame
+// visits a limited number of blocks to complete its raster (kBudgetPerFrame).
 //
 // Frames are measured in CPU time of their thread, and loading in CPU time of all threads and in
 // elapsed time. Other load on the machine mainly affects the elapsed time.

@@ -15,10 +15,10 @@
 // figure is the additional CPU time of all other threads, divided by the CPU time of a run. It
 // includes the driver's cost of timestamps and the thread that serves the viewer.
 //
-// Row "detached": an upper bound for the cost of the recording calls while nothing listens. The
-// difference is too small to measure directly. The bound is the number of events of a run (counted
-// in a recording), times the cost of a call without a sink (measured in this process, less an empty
-// loop), divided by the CPU time of a run.
+// Row "detached": an upper bound for the cost of the recording calls while neither a viewer nor a
+// file (a sink) receives the events. This cost is too small to measure directly. The bound is the
+// number of events of a run (counted in a recording), times the cost of a call without a sink
+// (measured in this process, less an empty loop), divided by the CPU time of a run.
 //
 // Exit code 1, with a line on stderr, if something failed; 2 without an ARTIFACT.
 #include "benchmarks/kernels/measure.h"

@@ -7,8 +7,8 @@
 // recording an event ("ns"), both as medians of the rounds in CPU time of the recording thread;
 // their difference ("over ns"); and the 99.9th percentile of the elapsed time between consecutive
 // events, which includes every delay that a caller would notice. "detached" is the CPU time of a
-// call while no sink is attached, less the time of an empty loop. Exit code 1 if events were
-// dropped, or if attaching or writing failed.
+// call while no sink (a viewer or a file) is attached, less the time of an empty loop. Exit code 1
+// if events were dropped, or if attaching or writing failed.
 #include "engine/trace/record/collector.h"
 #include "engine/trace/record/record.h"
 

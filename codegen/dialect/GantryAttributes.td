@@ -165,9 +165,9 @@ def Gantry_BudgetAttr : Gantry_Attr<"Budget", "budget"> {
   let summary = "the result of fit-budget";
   let description = [{
     `bytes` is the budget, at least 1, and `peak_before` the peak of live bytes before the pass.
-    `recomputed` is the number of dispatches that were added to compute tensors again, and
-    `recomputed_peak` the peak in bytes with these alone. `moved` is the number of moves of a tensor
-    to the host and back.
+    `recomputed` is the number of dispatches that were added to compute tensors again.
+    `recomputed_peak` is the peak of live bytes with these dispatches, but without moves. `moved` is
+    the number of moves of a tensor to the host and back.
   }];
   let parameters = (ins "int64_t":$bytes, "int64_t":$peak_before, "int64_t":$recomputed,
       "int64_t":$recomputed_peak, "int64_t":$moved);
@@ -175,12 +175,13 @@ def Gantry_BudgetAttr : Gantry_Attr<"Budget", "budget"> {
 }
 
 def Gantry_StripChainAttr : Gantry_Attr<"StripChain", "strip_chain"> {
-  let summary = "a chain of operators that is computed in strips";
+  let summary = "a chain of operators that is computed in strips of rows (the pass `strips`)";
   let description = [{
     `first` and `last` are the names of the chain's first and last operator; they may be empty.
     `count` is the number of strips, at least 2. `saved_bytes` is the number of bytes by which the
-    strips lower the peak of live bytes. It is negative if they raise it, because they lower the
-    smallest budget that can be met. `operations` is the number of additional arithmetic operations.
+    strips lower the peak of live bytes. A negative number means that they raise the peak; the pass
+    accepts such strips only if they lower the smallest budget that can be met. `operations` is the
+    number of additional arithmetic operations.
   }];
   let parameters = (ins "::mlir::StringAttr":$first, "::mlir::StringAttr":$last, "int64_t":$count,
       "int64_t":$saved_bytes, "int64_t":$operations);
@@ -188,7 +189,7 @@ def Gantry_StripChainAttr : Gantry_Attr<"StripChain", "strip_chain"> {
 }
 
 def Gantry_StripsAttr : Gantry_Attr<"Strips", "strips"> {
-  let summary = "the result of the pass strips";
+  let summary = "the result of the pass `strips`";
   let description = [{
     `chains` lists the chains in the order in which they were chosen. `model_operations` is the
     number of arithmetic operations of the model without strips.
@@ -219,10 +220,11 @@ def Gantry_LayoutAttr : Gantry_Attr<"Layout", "layout"> {
     The index of a part is floor(index along the dimension / block); codegen/tiling/layout.h has the
     exact definition. The empty list is row-major order.
 
-    A tensor may be a box in a larger tensor, its *storage*: the slice of a concatenation, for
-    example. `within` then has the extents of the storage, which determine the strides; an entry -1
-    means that the storage has the tensor's own extent. If the list is empty, the tensor is dense.
-    The first element lies `start` elements after the start of the bound buffer.
+    A tensor may be a box in a larger tensor, its *storage*. An example is the input of a
+    concatenation, which lies in the result. `within` then has the extents of the storage, which
+    determine the strides; an entry -1 means that the storage has the tensor's own extent. If
+    `within` is empty, the tensor is dense. The tensor's first element lies `start` elements after
+    the start of the bound buffer.
 
     ```mlir
     #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]> // groups of four channels are adjacent
@@ -329,9 +331,10 @@ def Gantry_LoopsAttr : Gantry_Attr<"Loops", "loops"> {
 def Gantry_SlicesAttr : Gantry_Attr<"Slices", "slices"> {
   let summary = "how a dispatch can be cut into slices";
   let description = [{
-    A slice is a multiple of `workgroups` workgroups, which is at least 1. After each `workgroups`
-    workgroups, the start of each buffer advances by the buffer's entry of `bytes`. The entry is 0
-    for a buffer that every slice uses as a whole.
+    The runtime cuts a dispatch if one of its buffers is larger than a device can bind. A slice has
+    `workgroups` workgroups, at least 1. From one slice to the next, the start of each buffer
+    advances by the buffer's entry of `bytes`. The entry is 0 for a buffer that every slice uses as
+    a whole.
   }];
   let parameters = (ins "int64_t":$workgroups, Gantry_List<"int64_t">:$bytes);
   let genVerifyDecl = 1;

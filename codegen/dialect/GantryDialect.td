@@ -29,7 +29,7 @@ def Gantry_Dialect : Dialect {
     "::gantry::codegen::StateAttr":$state,
     // On the program's function.
     "::gantry::codegen::RequirementsAttr":$requirements, // set by the importer
-    "::gantry::codegen::StripsAttr":$strips,             // set by strips
+    "::gantry::codegen::StripsAttr":$strips,             // set by the pass `strips`
     "::gantry::codegen::OrderAttr":$order,               // set by order-dispatches
     "::gantry::codegen::BudgetAttr":$budget,             // set by fit-budget
     "::gantry::codegen::FailureAttr":$failure,           // set by a pass that refuses the model

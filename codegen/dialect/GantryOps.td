@@ -40,7 +40,7 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
     - `copy_reason` is set if the dispatch only moves elements; it says in words why it must.
     - `scattered` is set if the dispatch replaces rows of the operand `in_place` and writes nothing
       else (gantry.scatter). The region then yields the rows and the position of each. `scattered` has
-      the extents of the positions; a dynamic extent is -1 minus its index in `dims`.
+      the extents of the positions; a dynamic extent is stored as -1 - (its index in `dims`).
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<Index>:$dims,
       Optional<Index>:$flops, DenseI64ArrayAttr:$operand_dims, DenseI64ArrayAttr:$result_dims,
@@ -81,11 +81,12 @@ def Gantry_ConcatOp : Gantry_Op<"concat", [Pure]> {
   let summary = "views tensors that lie one after another in memory as one tensor";
   let description = [{
     The result has the inputs one after another along dimension `dim`. The operation moves no data:
-    whoever writes an input writes it into its slice of the result. The extents from `dim` on are
-    static. Between dispatches only; place-concats creates it.
+    the dispatch that computes an input writes it into its slice of the result. The extents from
+    `dim` on are static. place-concats creates this operation, which stands only between dispatches.
 
-    An input may belong to several of these operations. Their results then lie in one storage, at
-    the same place of the input (codegen/passes/placement.h).
+    A tensor may be an input of several of these operations. Their results then lie in the storage
+    of the largest one and overlap there, so that the tensor is stored once
+    (codegen/passes/placement.h).
 
     ```mlir
     %c = gantry.concat %a, %b along 1
@@ -103,9 +104,10 @@ def Gantry_ScatterOp : Gantry_Op<"scatter", [Pure, AllTypesMatch<["data", "resul
   let description = [{
     The result is `data`, except that row `positions[i]` (along dimension 0) is row i of `updates`,
     where i is an index of `positions`. The shape of `updates` is that of `positions`, followed by
-    that of a row. A row with a negative position is not written. If several rows have one position,
-    one of them is written. The importer creates this operation; place-scatters copies `data` where it is needed
-    afterwards, and form-dispatches makes a dispatch that writes only the rows.
+    that of a row. A row with a negative position is not written. If several rows have the same
+    position, one of them is written. The importer creates this operation. place-scatters copies
+    `data` if its rows must not be replaced in place, and form-dispatches makes a dispatch that
+    writes only the rows.
 
     ```mlir
     %r = gantry.scatter %updates into %data at %positions

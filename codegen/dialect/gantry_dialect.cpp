@@ -85,8 +85,9 @@ mlir::LogicalResult verifyDims(DispatchOp dispatch, llvm::ArrayRef<int64_t> map,
                                   << " dynamic dimensions";
   for (int64_t position : map)
     if (position < 0 || position >= static_cast<int64_t>(dispatch.getDims().size()))
-      return dispatch.emitOpError()
-             << name << " refers to dim " << position << " of " << dispatch.getDims().size();
+      return dispatch.emitOpError() << name << " refers to dim " << position
+                                    << "; it must be at least 0 and less than the number of dims, "
+                                    << dispatch.getDims().size();
   return mlir::success();
 }
 
@@ -118,14 +119,14 @@ mlir::LogicalResult DispatchOp::verify() {
   if (getBody().empty() == !getKernel())
     return emitOpError("needs either a region or a kernel");
   if (getInPlace() && *getInPlace() >= getInputs().size())
-    return emitOpError() << "in_place names operand " << *getInPlace() << " of "
-                         << getInputs().size();
+    return emitOpError() << "in_place names operand " << *getInPlace()
+                         << "; it must be less than the number of operands, " << getInputs().size();
   if (getScattered() && !getInPlace())
     return emitOpError("is scattered but not in place");
   for (int64_t extent : getScattered().value_or(llvm::ArrayRef<int64_t>()))
     if (-extent > static_cast<int64_t>(getDims().size()))
-      return emitOpError() << "scattered refers to dim " << -1 - extent << " of "
-                           << getDims().size();
+      return emitOpError() << "scattered refers to dim " << -1 - extent
+                           << "; it must be less than the number of dims, " << getDims().size();
   if (getLayouts() && getLayouts()->size() != getInputs().size() + 1)
     return emitOpError() << "layouts has " << getLayouts()->size() << " entries for "
                          << getInputs().size() << " operands and a result";
@@ -136,7 +137,8 @@ mlir::LogicalResult ConcatOp::verify() {
   auto type = mlir::cast<mlir::RankedTensorType>(getResult().getType());
   const auto dim = static_cast<int64_t>(getDim());
   if (dim < 0 || dim >= type.getRank())
-    return emitOpError() << "dimension " << dim << " of a tensor of rank " << type.getRank();
+    return emitOpError() << "is along dimension " << dim << " of a tensor of rank "
+                         << type.getRank();
   int64_t sum = 0;
   for (mlir::Value input : getInputs()) {
     auto part = mlir::cast<mlir::RankedTensorType>(input.getType());
@@ -165,9 +167,11 @@ mlir::LogicalResult ScatterOp::verify() {
   if (data.getRank() == 0 || outer == 0 || updates.getRank() != outer + data.getRank() - 1 ||
       updates.getElementType() != data.getElementType() ||
       updates.getShape().drop_front(outer) != data.getShape().drop_front())
-    return emitOpError() << "the updates " << updates << " are no rows of " << data;
+    return emitOpError() << "the updates " << updates << " do not have the shape of rows of "
+                         << data;
   if (updates.getShape().take_front(outer) != positions.getShape())
-    return emitOpError() << "there are " << positions << " positions for the updates " << updates;
+    return emitOpError() << "the positions " << positions
+                         << " do not have the leading dimensions of the updates " << updates;
   return mlir::success();
 }
 

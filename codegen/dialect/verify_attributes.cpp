@@ -52,7 +52,8 @@ LogicalResult verifyText(Diagnose error, llvm::StringRef attribute, llvm::String
 
 LogicalResult DimAttr::verify(Diagnose error, StringAttr name, int64_t min, int64_t max) {
   if (min < 0 || max < 0 || (max > 0 && max < min))
-    return error() << "dimension " << name << " has sizes from " << min << " to " << max;
+    return error() << "dimension " << name << " has sizes from " << min << " to " << max
+                   << "; min must be at least 0, and max 0 (no limit) or at least min";
   return success();
 }
 
@@ -116,16 +117,17 @@ LogicalResult LayoutAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> parts,
                                  llvm::ArrayRef<int64_t> within, int64_t start) {
   for (const int64_t extent : within)
     if (extent < 1 && extent != -1)
-      return error() << "a storage has no extent of " << extent;
+      return error() << "within of a layout contains " << extent
+                     << "; its entries must be at least 1, or -1";
   if (start < 0)
-    return error() << "a tensor cannot begin " << start << " elements after its buffer";
+    return error() << "start of a layout is " << start << "; it must be at least 0";
   if (parts.size() % 2 != 0)
     return error() << "a layout lists pairs of a dimension and a block, not " << parts.size()
                    << " numbers";
   for (size_t i = 0; i < parts.size(); i += 2) {
     if (parts[i] < 0 || parts[i + 1] < 1)
-      return error() << "a layout has no dimension " << parts[i] << " in blocks of "
-                     << parts[i + 1];
+      return error() << "a layout has dimension " << parts[i] << " in blocks of " << parts[i + 1]
+                     << "; the dimension must be at least 0 and the block at least 1";
     bool hasUnitBlock = false;
     for (size_t j = 0; j < parts.size(); j += 2)
       hasUnitBlock |= parts[j] == parts[i] && parts[j + 1] == 1;
@@ -162,13 +164,13 @@ LogicalResult TileAttr::verify(Diagnose error, TileKind kind, int64_t grid,
                                llvm::ArrayRef<int64_t> extents, int64_t merged, int64_t lanes,
                                StringAttr, StringAttr) {
   if ((grid == 0) != (kind == TileKind::kBaseline))
-    return error() << "a " << stringifyTileKind(kind) << " tile is at index " << grid
-                   << " of its kernel; the baseline is at 0";
+    return error() << "grid of a " << stringifyTileKind(kind) << " tile is " << grid
+                   << "; it must be 0 for the baseline and not 0 for other kinds";
   if (grid < 0 || lanes < 1 || llvm::any_of(extents, [](int64_t extent) { return extent < 1; }))
     return error() << "a tile has a grid of at least 0, and at least 1 lane and 1 element along "
                       "every dimension";
   if (merged < 0)
-    return error() << "a tile merges dimensions from 0 on, not from " << merged;
+    return error() << "merged of a tile is " << merged << "; it must be at least 0";
   return success();
 }
 
@@ -180,7 +182,9 @@ LogicalResult LaunchAttr::verify(Diagnose error, int64_t buffers, int64_t dims,
     return error() << "a launch has at least 1 buffer, invocation and tile; it has " << buffers
                    << ", " << workgroupSize << " and " << tilesPerWorkgroup;
   if (dims < 0 || subgroupSize < 0 || sharedBytes < 0 || stagedBytes < 0)
-    return error() << "a launch has a negative count";
+    return error() << "a launch has " << dims << " dims, a subgroup size of " << subgroupSize
+                   << ", " << sharedBytes << " shared bytes and " << stagedBytes
+                   << " staged bytes; each must be at least 0";
   return success();
 }
 
@@ -256,7 +260,7 @@ LogicalResult verifyOn(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
-/// The rule of an attribute with a type of this dialect: its name and its check.
+/// Returns the rule of an attribute with a type of this dialect: its name and its check.
 template <typename Attr, typename... Ops>
 std::pair<llvm::StringRef, LogicalResult (*)(Operation *, NamedAttribute)> rule() {
   return {Attr::name, verifyOn<Attr, Ops...>};
@@ -277,8 +281,8 @@ LogicalResult verifyIndices(Operation *op, Attribute attribute) {
   const int64_t buffers = launch.getBuffers(), dims = launch.getDims();
   if (auto loops = dyn_cast<LoopsAttr>(attribute))
     if (!loops.getDims().empty() && loops.getDims().back() >= dims)
-      return op->emitError() << "its loops refer to dim " << loops.getDims().back() << " of "
-                             << dims;
+      return op->emitError() << "its loops refer to dim " << loops.getDims().back()
+                             << "; it must be less than the number of dims, " << dims;
   if (auto slices = dyn_cast<SlicesAttr>(attribute))
     if (static_cast<int64_t>(slices.getBytes().size()) != buffers)
       return op->emitError() << "its slices have " << slices.getBytes().size() << " entries for "
@@ -286,8 +290,9 @@ LogicalResult verifyIndices(Operation *op, Attribute attribute) {
   if (auto bound = dyn_cast<BuffersAttr>(attribute))
     for (TexelViewAttr view : bound.getTexelViews())
       if (view.getBuffer() >= buffers)
-        return op->emitError() << "it reads buffer " << view.getBuffer() << " of " << buffers
-                               << " as texels";
+        return op->emitError() << "it reads buffer " << view.getBuffer()
+                               << " as texels; the index must be less than the number of buffers, "
+                               << buffers;
   return success();
 }
 
@@ -316,7 +321,8 @@ LogicalResult verifySignature(func::FuncOp function, SignatureAttr signature) {
                                 << " entries for " << dynamicOfResult << " dynamic dimensions";
   for (int64_t dim : llvm::concat<const int64_t>(operandDims, resultDims))
     if (dim < 0 || dim >= dims)
-      return function.emitError() << "its signature refers to dim " << dim << " of " << dims;
+      return function.emitError() << "its signature refers to dim " << dim
+                                  << "; it must be less than the number of dims, " << dims;
   if (const size_t layouts = signature.getLayouts().size();
       layouts != 0 && static_cast<int64_t>(layouts) != tensors + 1)
     return function.emitError() << "its signature has " << layouts << " layouts for " << tensors
@@ -353,7 +359,7 @@ LogicalResult GantryDialect::verifyOperationAttribute(Operation *op, NamedAttrib
       rules, [&](const auto &known) { return known.first == attribute.getName().getValue(); });
   if (found == rules.end())
     return op->emitError() << "attribute " << attribute.getName()
-                           << " is not one of the Gantry dialect's (GantryDialect.td)";
+                           << " is not declared by the Gantry dialect (GantryDialect.td)";
   if (failed(found->second(op, attribute)))
     return failure();
   if (auto signature = dyn_cast<SignatureAttr>(attribute.getValue()))
@@ -369,12 +375,15 @@ static LogicalResult verifyState(Diagnose error, FunctionOpInterface function, u
   if (result == -1)
     return success();
   if (result < 0 || result >= static_cast<int64_t>(function.getNumResults()))
-    return error() << " refers to result " << result << " of " << function.getNumResults();
+    return error() << " refers to result " << result
+                   << "; it must be -1, or at least 0 and less than the number of results, "
+                   << function.getNumResults();
   auto before = dyn_cast<ShapedType>(function.getArgumentTypes()[argument]);
   auto after = dyn_cast<ShapedType>(function.getResultTypes()[result]);
   if (!before || !after || before.getElementType() != after.getElementType() ||
       failed(verifyCompatibleShape(before, after)))
-    return error() << " refers to result " << result << ", which has another type";
+    return error() << " refers to result " << result
+                   << ", which has another type than the argument";
   return success();
 }
 
@@ -389,7 +398,8 @@ LogicalResult GantryDialect::verifyRegionArgAttribute(Operation *op, unsigned, u
       state && attribute.getName() == StateAttr::name && isa<FunctionOpInterface>(op))
     return verifyState(error, cast<FunctionOpInterface>(op), argument, state);
   if (attribute.getName() != PortAttr::name)
-    return error() << " is not one of the Gantry dialect's (GantryDialect.td)";
+    return error() << " is not declared by the Gantry dialect (GantryDialect.td), or has the wrong "
+                      "type";
   auto port = dyn_cast<PortAttr>(attribute.getValue());
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!port || !function)
@@ -408,7 +418,7 @@ LogicalResult GantryDialect::verifyRegionResultAttribute(Operation *op, unsigned
   if (attribute.getName() == PortAttr::name && port && port.getDims().empty() && !port.getDonated())
     return success();
   return op->emitError() << "attribute " << attribute.getName() << " of result " << result
-                         << " is not a port without dims that is not donated";
+                         << " must be a port that has no dims and is not donated";
 }
 
 } // namespace gantry::codegen

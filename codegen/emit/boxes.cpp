@@ -76,7 +76,7 @@ Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs) {
 Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs) {
   std::vector<hazards::StoredValue> values;
   std::vector<uint32_t> stored(program.values.size(), kNone); // Index in `values`.
-  uint64_t end = program.arena_bytes; // Outputs are not in the arena. They count as if after it.
+  uint64_t end = program.arena_bytes; // The check places outputs behind the arena, from here on.
   for (size_t v = 0; v < program.values.size(); ++v) {
     const artifact::ValueT &value = *program.values[v];
     if (value.storage != Storage::transient && value.storage != Storage::output)
@@ -104,8 +104,8 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
         (command->writes[b] ? entry.writes : entry.reads).push_back(value);
     if (command->in_place != kNone && stored[command->bindings[command->in_place]] != kNone)
       entry.inPlace = stored[command->bindings[command->in_place]];
-    // A value whose place another one takes must not be read afterwards, also if both lie in one
-    // output.
+    // If another value is written over a value in place, the latter counts as a storage of its own.
+    // The check then reports a later read of it, even if both values lie in one output.
     if (entry.inPlace)
       values[*entry.inPlace].storage = *entry.inPlace;
     commands.push_back(std::move(entry));

@@ -11,13 +11,13 @@
 namespace gantry::codegen {
 
 /// Returns Value.box of a tensor: (extent, start, size) for each dimension in memory. dims: the
-/// expressions of the tensor's extents. Empty if the tensor is the range of its own size that
-/// begins where its kernel's buffer begins.
+/// expressions of the tensor's extents. Empty if the tensor has no gaps and begins at the address
+/// at which its kernel's buffer is bound.
 std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, LayoutAttr layout,
                                llvm::ArrayRef<uint32_t> dims);
 
-/// Returns the bytes of a value of a static program in its slot; for values outside of the arena,
-/// in their own memory.
+/// Returns the bytes of a value of a static program, as a box in the value's slot, or, for a value
+/// outside of the arena, in the value's own buffer.
 Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs);
 
 /// Checks a static program with hazards::checkStorage(). The message names values and commands.

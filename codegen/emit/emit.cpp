@@ -56,7 +56,8 @@ artifact::Binding bindingOf(BindingMode mode) {
   llvm_unreachable("there are no other modes");
 }
 
-/// Sets the fields of the kernel itself from the attributes of the baseline's module.
+/// Sets the kernel's own fields, which hold for all variants or for the baseline (the tile that any
+/// device can run), from the attributes of the baseline's module.
 void describeKernel(artifact::KernelT &kernel, TileAttr tile, LaunchAttr launch) {
   kernel.entry_point = kernel.name;
   kernel.workgroup_size = {static_cast<uint32_t>(launch.getWorkgroupSize()), 1, 1};
@@ -65,9 +66,9 @@ void describeKernel(artifact::KernelT &kernel, TileAttr tile, LaunchAttr launch)
   kernel.tile = tile.getText().str();
 }
 
-/// Sets the tile, the launch, the loops, the remarks and the slices of a variant from the
-/// attributes of its module. The workgroup size and the tile text of a baseline are stored in the
-/// kernel and are not repeated.
+/// Sets the fields of a kernel's variant (a tile with a way to bind the buffers) from the
+/// attributes of its module, which GantryAttributes.td describes. The workgroup size and the tile
+/// text of a baseline are stored in the kernel and are not repeated.
 void describeVariant(artifact::KernelVariantT &variant, spirv::ModuleOp module) {
   const auto tile = attributeOf<TileAttr>(module);
   const auto launch = attributeOf<LaunchAttr>(module);
@@ -106,9 +107,9 @@ void describeBinding(artifact::KernelVariantT &variant, const artifact::KernelT 
                                 view.getAlone());
 }
 
-/// Returns the file name, without its extension, of a variant's dumps: the kernel and the binding
-/// ("kernel_3.address"), and the kind of the tile unless the baseline is meant or the binding
-/// identifies the kind ("kernel_3.address.staged").
+/// Returns the file name, without its extension, of a variant's dumps: the names of the kernel and
+/// of the binding, such as "kernel_3.address". For a tile that is neither a baseline nor identified
+/// by the binding (texel), the name of its kind follows: "kernel_3.address.staged".
 std::string dumpName(const artifact::KernelT &kernel, TileAttr tile, BindingMode mode) {
   std::string name = kernel.name + "." + stringifyBindingMode(mode).str();
   if (tile.getKind() != TileKind::kBaseline && mode != BindingMode::kTexel)
@@ -158,7 +159,8 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
   return Status::ok();
 }
 
-/// Returns how each variant of a kernel divides the result into tiles, indexed by TileAttr's grid.
+/// Returns how each tile of a kernel divides the result. The index is the tile's number, `grid` of
+/// TileAttr; the variants that only bind the buffers in different ways have the same number.
 ProgramBuilder::KernelGeometry geometryOf(ModuleOp kernel) {
   ProgramBuilder::KernelGeometry geometry;
   for (auto module : kernel.getOps<spirv::ModuleOp>()) {

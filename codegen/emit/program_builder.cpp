@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
 constexpr uint32_t kNever = ~0u;
-constexpr uint32_t kNone = ~0u; // ValueT::base: the value is no part of another one.
+constexpr uint32_t kNone = ~0u; // ValueT::base or ValueT::slot_offset that is not set.
 
 } // namespace
 
@@ -521,9 +521,10 @@ Status ProgramBuilder::placeBarriers() {
     for (size_t b = 0; b < command->bindings.size(); ++b) {
       const artifact::ValueT &value = *program_.values[command->bindings[b]];
       const bool transient = value.storage == Storage::transient;
-      // The session binds a box from its slot offset on, which is aligned and may lie within the
-      // bytes of another part. The barriers follow these ranges, as do the session's check and the
-      // validation layers of Vulkan.
+      // The session binds a part of a storage at slot_offset, which is rounded down to the
+      // alignment of buffers. It may lie before the part's first byte, among bytes of another part.
+      // Barriers are placed for these bound ranges, because the hazard checks of the session and of
+      // Vulkan's validation layers use them, too.
       const ByteRange range = rangeOf(boxOf(value, exprs_));
       const uint64_t start = value.slot_offset == kNone
                                  ? 0
@@ -576,7 +577,7 @@ Status ProgramBuilder::build() {
     if (size && (*size < 0 || *size / artifact::elementSize(value->type) > INT32_MAX))
       return statusf(
           StatusCode::kUnsupported,
-          "tensor '%s' has %lld bytes; tensors above 2^31 - 1 elements are not supported",
+          "tensor '%s' has %lld bytes and more than 2^31 - 1 elements, the limit for a tensor",
           value->name.c_str(), static_cast<long long>(*size));
   }
   artifact::layoutConstants(emission_.constants);

@@ -5,9 +5,9 @@
 // value lives from the first to the last command that binds it. A slot is a range of the arena:
 // results that take the storage of an operand (in_place) have the operand's slot, the inputs and
 // results of gantry.concat lie in the slot of the largest result, and every other transient has a
-// slot of its own. If the program is static, or all its dynamic dimensions have
-// upper limits and options.planForBounds is set, the slots get offsets in the arena. A static
-// program also gets barriers.
+// slot of its own. If the program is static, or all its dynamic dimensions have upper limits and
+// options.planForBounds is set, the slots get offsets in the arena. A static program also gets
+// barriers.
 //
 // Thread safety: one builder at a time per module, because it adds index arithmetic to the
 // function.
@@ -27,8 +27,9 @@ namespace gantry::codegen {
 
 class ProgramBuilder {
 public:
-  /// How a variant of a kernel divides the result: the extents of a tile, where the result's
-  /// dimensions from `merged` on count as one dimension, and the number of tiles per workgroup.
+  /// How a variant of a kernel (KernelVariant of the artifact) divides the result: the extents of a
+  /// tile, where the result's dimensions from `merged` on count as one dimension, and the number of
+  /// tiles per workgroup.
   struct Grid {
     llvm::SmallVector<int64_t> tile;
     size_t merged = 0;

@@ -198,7 +198,8 @@ Status ProgramBuilder::addStateOutput(func::ReturnOp end, unsigned argument,
   return Status::ok();
 }
 
-/// Adds the constants that states have at first. They do not count as constants on the device.
+/// Adds the initial values of states as constants. Program.constant_bytes, the size of the
+/// constants on the device, does not include them.
 Status ProgramBuilder::addFirstValues() {
   for (auto &state : program_.states) {
     const auto attribute = argumentAttribute<StateAttr>(function_, state->input);

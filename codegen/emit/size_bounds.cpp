@@ -74,7 +74,8 @@ Result<std::vector<int64_t>> maxOfExprs(const artifact::ProgramT &program) {
       interval = {symbol.min, symbol.max};
     } else if (!combine(expr.op(), intervals[expr.lhs()], intervals[expr.rhs()], interval)) {
       return Status(StatusCode::kInvalidArgument,
-                    "within the bounds of the dynamic dimensions a size overflows 64 bits");
+                    "a size overflows 64 bits, or is divided by a number below 1, at the limits of "
+                    "the dynamic dimensions; give lower upper limits (--dim NAME=..MAX)");
     }
     intervals.push_back(interval);
     max.push_back(interval.max);

@@ -1,4 +1,4 @@
-// Copies the result of the pass strips into the artifact's program.
+// Copies the result of the pass `strips` (codegen/passes/Passes.td) into the artifact's program.
 #pragma once
 
 #include "engine/artifact/artifact.h"

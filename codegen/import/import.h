@@ -3,20 +3,22 @@
 // Input: .onnx (opsets 1 to 23; README.md lists what is left out) or .mlir (func, tensor, linalg,
 // arith, math, TOSA). Output: module { func.func @main } whose body holds only arith.constant,
 // tensor.dim of arguments, affine.apply, tensor.{empty, pad, extract_slice, concat, expand_shape,
-// collapse_shape}, linalg.fill and linalg.generic. Every operation's location names the model's
-// operator: a NameLoc with the ONNX node's name over a FileLineColLoc(file, node index), or the
-// line of the .mlir file.
+// collapse_shape}, linalg.fill, linalg.generic and, from ONNX only, gantry.scatter. Every
+// operation's location names the model's operator: a NameLoc with the ONNX node's name over a
+// FileLineColLoc(file, node index), or the line of the .mlir file.
 //
 // Arguments and results of @main carry `gantry.port`: their names, and for arguments the names and
-// the bounds of dynamic dimensions. @main carries `gantry.requirements`, expressions over the
-// dimensions that must not be negative when the model runs. An operation that defines an ONNX value
-// carries the value's name as `gantry.tensor` (codegen/dialect/GantryAttributes.td). A .mlir model
-// may name its ports in the same way. An argument whose buffer a result takes over carries
-// `gantry.state`; a .mlir model says so with iree.abi.output or tf.aliasing_output.
+// the bounds of dynamic dimensions. @main may carry `gantry.requirements`: expressions over the
+// dynamic dimensions. The runtime checks before a run that no expression is negative. An operation
+// that defines an ONNX value carries the value's name as `gantry.tensor`
+// (codegen/dialect/GantryAttributes.td describes these attributes). A .mlir model may name its
+// ports in the same way. An argument whose buffer a result takes over carries `gantry.state`; a
+// .mlir model says so with iree.abi.output or tf.aliasing_output.
 //
-// The importer folds constants and shapes, and batch normalisation into convolutions, because the
-// names of all nodes are known only here. It does not optimise otherwise: codegen/passes fuses and
-// tiles.
+// The importer folds constants and shapes. It also folds batch normalisation into convolutions:
+// the location of such a convolution lists the names of all folded nodes, which later passes do not
+// know. The importer does no other optimisation; fusion and tiling are in codegen/passes and
+// codegen/tiling.
 //
 // Ownership: large constants are DenseResourceElementsAttr over the model's own bytes (the protobuf
 // message or a mapped external file), which live as long as the context. The files must not change
@@ -50,22 +52,24 @@ struct ImportOptions {
   bool keepAllOutputs = false;
   /// The ranges of dynamic dimensions. A dimension without a range may have any size.
   std::vector<DimRange> dims;
-  /// ONNX: initializers with these names become inputs, with their values as the first values of
-  /// states (gantry.state). A name may have a star (textOfStar). Names of no initializer are
-  /// ignored.
+  /// ONNX: each initializer with one of these names becomes an input that is a state
+  /// (gantry.state). The initializer's value is the state's first value. A name may have a star
+  /// (textOfStar). A name that no initializer has is ignored.
   std::vector<std::string> states;
   /// ONNX: import one step of the model's training (training_info): its inference graph together
   /// with its training algorithm. The initializers that the step updates become states.
   bool training = false;
-  /// ONNX: prefer operators that need little memory over fast ones.
+  /// ONNX: if an operator can be imported in several ways, choose the one that needs the least
+  /// memory instead of the fastest one.
   bool savesMemory = false;
   /// Called once for each external data file that is read, with its path relative to the model's
   /// folder. May be empty.
   std::function<void(const std::string &location)> fileRead;
 };
 
-/// Returns the text for which the star of `pattern` stands in `name`; none if the name does not
-/// match, or if the pattern has no star.
+/// Returns the part of `name` that the star of `pattern` matches, such as "0.key" for the pattern
+/// "past.*" and the name "past.0.key". Returns nothing if the name does not match, or if the
+/// pattern has no star.
 std::optional<llvm::StringRef> textOfStar(llvm::StringRef pattern, llvm::StringRef name);
 
 /// The reason why an import failed. kBadInput: the model or a DimRange is damaged or impossible.

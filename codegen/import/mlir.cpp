@@ -128,8 +128,9 @@ void checkPorts(mlir::func::FuncOp function) {
     check(type, "result " + llvm::Twine(i));
 }
 
-// Returns the number of the result that takes over an argument's buffer, or -1. Fails (bad input)
-// if there is no such result.
+// Returns the number of the result that takes over an argument's buffer, or -1 if no attribute of
+// the argument names one. Fails (bad input) if the named result does not exist or has another type
+// than the argument.
 int64_t resultOfArgument(mlir::func::FuncOp function, unsigned argument) {
   for (llvm::StringRef name : {"iree.abi.output", "tf.aliasing_output"}) {
     const mlir::Attribute given = function.getArgAttr(argument, name);
@@ -147,7 +148,7 @@ int64_t resultOfArgument(mlir::func::FuncOp function, unsigned argument) {
             mlir::cast<mlir::ShapedType>(after).getElementType() ||
         mlir::failed(mlir::verifyCompatibleShape(before, after)))
       failBadInput("argument " + llvm::Twine(argument) + ": " + name + " is result " +
-                   llvm::Twine(number.getInt()) + ", which has another type");
+                   llvm::Twine(number.getInt()) + ", which has another type than the argument");
     return number.getInt();
   }
   return -1;
@@ -306,7 +307,9 @@ mlir::OwningOpRef<mlir::ModuleOp> importMlir(mlir::MLIRContext &context, llvm::S
                                              const ImportOptions &options, ImportFailure &failure) {
   try {
     if (options.training)
-      failBadInput("a training step is a part of .onnx models (training_info)");
+      failBadInput(
+          "a training step is a part of .onnx models (training_info); compile a .mlir model "
+          "without --training");
     return run(context, path, options);
   } catch (ImportError &error) {
     failure = error.kind;

@@ -69,8 +69,8 @@ linalg::GenericOp moveScalarsIn(mlir::IRRewriter &rewriter, linalg::GenericOp op
   return replacement;
 }
 
-// Lets an elementwise operation of static shape that does not read its output write to a new
-// tensor.
+// Gives an elementwise operation of static shape a tensor.empty as its output operand, if the body
+// does not read the output operand.
 void writeToEmpty(mlir::IRRewriter &rewriter, linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
     return;

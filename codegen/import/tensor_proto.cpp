@@ -81,7 +81,7 @@ ExternalData::Range externalRange(const TensorProto &proto, ExternalData *extern
       length = parseNumber("length", entry.value());
   }
   if (!external)
-    failBadInput("external data is not allowed here");
+    failBadInput("the elements are in an external data file, which is supported only in a model");
   return external->read(location, offset, length);
 }
 

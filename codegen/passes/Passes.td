@@ -45,9 +45,9 @@ def AssignStorage : Pass<"assign-storage", "::mlir::func::FuncOp"> {
 
     A tensor that place-concats has placed in the storage of a concatenation is a box in it
     (codegen/passes/placement.h). The layouts of the dispatches that write or read the tensor get the
-    extents of the storage, from which kernels compute the strides, unless the box is one range. A
-    buffer is bound at a multiple of `alignment` bytes; the layout's `start` has the elements from
-    there to the box.
+    extents of the storage, from which kernels compute the strides, unless the box is one contiguous
+    range of the storage. A buffer is bound at a multiple of `alignment` bytes; the layout's `start`
+    is the number of elements from this address to the box.
 
     Before: `%e = gantry.dispatch(%x) { exp }; %s = gantry.dispatch(%e) { sum of each row };
     %r = gantry.dispatch(%e, %s) { divide }`.
@@ -253,9 +253,10 @@ def FitBudget : Pass<"fit-budget", "::mlir::func::FuncOp"> {
     chooses the transients and the cheaper way: a byte moved over the bus costs as much as 16 bytes
     of device memory traffic or 512 floating-point operations.
 
-    A storage of several tensors counts as a whole, unless its parts lower the smallest possible
-    budget by a tenth (SharedStorage in dispatch_graph.h says why). In parts, the live tensors may
-    fit while the arena does not; the emission of the program then names the arena's size.
+    A storage of several tensors counts as a whole, unless counting its tensors separately lowers
+    the smallest possible budget by at least a tenth (SharedStorage in dispatch_graph.h says why).
+    The live tensors may then fit into the budget while the arena, which also has gaps between
+    them, does not. In this case the emission of the program fails and reports the arena's size.
 
     `gantry.budget` on the function has the numbers of recomputed and moved tensors. The pass fails
     if a single dispatch needs more than the budget; the message has the smallest possible budget.
@@ -280,9 +281,9 @@ def FoldReshapes : Pass<"fold-reshapes", "::mlir::func::FuncOp"> {
     - a slice whose dimensions are divided, as the heads of an attention whose queries, keys and
       values are one tensor: the tensor is divided before it is sliced;
     - a permutation between two reshapes of fixed shapes, as the shuffle of channels: one operator
-      with the composed indexing map. Such an operator (isShuffle() in fusion_groups.h) is stored,
-      because its readers would lose vector loads; a concatenation that only it reads is evaluated
-      inside of it.
+      with the composed indexing map. The result of such an operator (isShuffle() in
+      fusion_groups.h) is stored: if readers computed the permuted index themselves, they would lose
+      vector loads. A concatenation that only this operator reads is evaluated inside of it.
 
     Before: `%s = tensor.extract_slice %x …; %c = tensor.collapse_shape %s [[0, 1], [2]]
     : tensor<1x2x8xf32> into tensor<2x8xf32>`.
@@ -367,8 +368,8 @@ def OrderDispatches : Pass<"order-dispatches", "::mlir::func::FuncOp"> {
   let summary = "order the dispatches to lower the peak of live bytes";
   let description = [{
     Reorders the dispatches and the views between them to lower the largest number of bytes in
-    transients that are alive at one moment. A result that may take an operand's storage is counted
-    together with this operand once. Nothing is computed twice. engine/plan/order/order.h has the
+    transients that are alive at one moment. A result that may take an operand's storage, and this
+    operand, count only once. Nothing is computed twice. engine/plan/order/order.h has the
     search. The model's own order is kept if the search finds no better one. The new order has at
     most `max-stage-growth` percent more stages (dispatches between two barriers) than the model's
     own. A dynamic dimension counts as its upper limit, or as 64 if it has none.
@@ -384,7 +385,7 @@ def OrderDispatches : Pass<"order-dispatches", "::mlir::func::FuncOp"> {
   let options = [Option<"maxStageGrowth", "max-stage-growth", "unsigned", "400",
                         "the limit of additional stages, in percent of the model's own">,
                  Option<"wholeStorages", "whole-storages", "bool", "false",
-                        "whether a storage of several tensors counts as a whole, as fit-budget does">];
+                        "whether a storage of several tensors counts as a whole, as in fit-budget">];
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }
 
@@ -422,7 +423,7 @@ def PackConstants : Pass<"pack-constants", "::mlir::func::FuncOp"> {
     Permutes a constant operand of a reduction (a filter, a weight matrix) at compile time so that
     its last parallel dimension is innermost. One vec4 load then reads the weights of four
     neighboring output channels. A splat constant only changes its type. Without `dots`, a constant
-    is not permuted if the extent of that dimension is not a multiple of four.
+    is not permuted if the extent of its last parallel dimension is not a multiple of four.
 
     Before: filter `[oc, ic, kh, kw]`. After: filter `[ic, kh, kw, oc]`, with the indexing map
     changed to match.
@@ -445,18 +446,18 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
     Replaces a `tensor.concat` by a `gantry.concat`, a view of its inputs: the operators that compute
     the inputs write into the result's storage, and nothing is copied. This needs
     - fixed sizes from the concatenated dimension on, so that the places of the inputs are known;
-    - inputs in one range of the result, or without a reshape;
-    - where tensors may be stored in blocks of four channels (`blocks`), and operators read the
-      result or an input as an image: inputs of whole blocks, no reshape of the inputs or the result,
-      and a result that the function does not return. All these would rule the blocks out, and
-      reading an image without blocks costs more than a copy;
-    - inputs that are not stored in blocks and can still be accessed in vectors of four elements,
-      unless no operator reads them or the result.
+    - that each input which a reshape reads is one contiguous range of the result;
+    - that blocks of four channels stay possible. This matters with `blocks` if operators read the
+      result or an input as an image: an image without blocks costs more to read than a copy costs.
+      Blocks stay possible if each input has a multiple of four channels, no reshape reads an input
+      or the result, and the function does not return the result;
+    - that inputs without such blocks can still be accessed in vectors of four elements. This
+      matters with `blocks` if an operator reads an input or the result.
     If the function returns the result, the inputs are written into the caller's output.
 
-    An input that is an input of the program, a constant, returned by the function, or that lies in
-    another storage already is copied into the result. A concatenation stays as it is if more than
-    half of its elements would have to be copied or moved. `gantry.why` on a copy or on a
+    An input is copied into the result if it is an input of the program or a constant, if the
+    function returns it, or if it lies in another storage already. A concatenation stays as it is if
+    more than half of its elements would have to be copied or moved. `gantry.why` on a copy or on a
     concatenation that stays says why.
 
     The inputs of several concatenations may begin with the same tensors, as in DenseNet. All of them
@@ -472,7 +473,7 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
 }
 
 def PlaceScatters : Pass<"place-scatters", "::mlir::func::FuncOp"> {
-  let summary = "copy the tensors whose rows may not be replaced where they are";
+  let summary = "copy the tensors whose rows may not be replaced in place";
   let description = [{
     A `gantry.scatter` becomes a dispatch that writes its rows into the storage of its data. This is
     possible if nothing else uses the data, and if the data is computed by the program, or is a
@@ -526,8 +527,8 @@ def Strips : Pass<"strips", "::mlir::func::FuncOp"> {
     out (`min-bytes`, `min-rows`, `min-elements`). An additional dispatch costs as much as
     `dispatch-cost` operations. With a budget, strips may add a quarter of the arithmetic to bring
     the peak below it. If the operands and the result of a single dispatch still exceed the budget,
-    strips may add as much as is needed, and compute tensors that have other readers again.
-    fit-budget then does the rest.
+    strips may add as much as is needed. They may then also compute a tensor a second time that
+    operators outside of the chain read too. fit-budget does the rest.
 
     Where the strips cannot be written into the joined tensor, a dispatch copies them. It may bind at
     most `max-buffers` buffers.

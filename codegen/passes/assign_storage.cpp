@@ -24,7 +24,8 @@ struct AssignStoragePass : impl::AssignStorageBase<AssignStoragePass> {
         takeOperand(dispatch);
       } else if (Value data = viewedTensor(dispatch.getInputs()[*dispatch.getInPlace()]);
                  !mayOverwrite(dispatch, *dispatch.getInPlace()) || isUsedAfter(data, dispatch)) {
-        dispatch.emitError("the tensor whose rows are replaced cannot be overwritten");
+        dispatch.emitError("the tensor whose rows are replaced cannot be overwritten in place; "
+                           "place-scatters must copy such a tensor first");
         return signalPassFailure();
       }
       describeBoxes(dispatch);
@@ -71,7 +72,8 @@ struct AssignStoragePass : impl::AssignStorageBase<AssignStoragePass> {
       dispatch.setLayoutsAttr(ArrayAttr::get(&getContext(), layouts));
   }
 
-  /// Returns the elements from the start of the bound buffer, which is aligned, to the box.
+  /// Returns the number of elements from the start of the bound buffer, which is aligned, to the
+  /// box.
   int64_t remainderOf(const Placement &place, llvm::ArrayRef<int64_t> parts) const {
     const int64_t elementBytes = std::max<int64_t>(
         1, cast<RankedTensorType>(place.box.getType()).getElementTypeBitWidth() / 8);

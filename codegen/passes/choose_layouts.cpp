@@ -19,7 +19,7 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kBlock = 4;     // Channels of a block, and columns of a group in a panel.
+constexpr int64_t kBlock = 4;     // Channels of a block; `columns` of rowPanels() (layout.h).
 constexpr int64_t kPanelRows = 8; // Rows of a panel.
 // Rows whose distance is a multiple of this compete for the same set of an L1 cache.
 constexpr int64_t kSetStrideBytes = 4096;
@@ -27,7 +27,8 @@ constexpr int64_t kSetStrideBytes = 4096;
 // at least this often.
 constexpr int64_t kMinPanelReuse = 64;
 
-/// Returns whether the tensor is the result of a scatter, or becomes one in place. It is row-major.
+/// Returns whether the tensor is the result of a scatter, or the tensor whose rows a scatter
+/// replaces in place. Such a tensor stays row-major.
 bool isScattered(Value tensor) {
   auto dispatch = tensor.getDefiningOp<DispatchOp>();
   return (dispatch && dispatch.getScattered()) ||
@@ -89,8 +90,8 @@ bool readsAsPanel(OpOperand &use) {
          reuse >= kMinPanelReuse;
 }
 
-/// Adds a dispatch at the block's start that copies an input of the program, for this reason.
-/// `user` is a dispatch that reads it.
+/// Adds a dispatch at the block's start that copies `tensor`, an input of the program. `user` is a
+/// dispatch that reads the input; `reason` tells users of the compiler why the copy is made.
 DispatchOp copyOf(Value tensor, Operation *user, llvm::StringRef reason) {
   auto type = cast<RankedTensorType>(tensor.getType());
   OpBuilder builder = OpBuilder::atBlockBegin(user->getBlock());
@@ -166,7 +167,7 @@ public:
   }
 
 private:
-  /// Finds the tensors of each storage that several share. They have one layout.
+  /// Finds the tensors of each storage that several tensors share. All of these have one layout.
   void findSharedStorages() {
     for (Operation &op : function_.getBody().front())
       if (isa<DispatchOp, ConcatOp>(op) && isInSharedStorage(op.getResult(0)))

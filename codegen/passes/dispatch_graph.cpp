@@ -18,8 +18,8 @@ namespace {
 
 // The assumed size of a dynamic dimension without an upper limit.
 constexpr int64_t kTypicalDim = 64;
-// The assumed size of a larger tensor, so that no sum of sizes overflows. No device has such
-// memory.
+// The size with which a larger tensor counts, so that no sum of sizes overflows. No device has so
+// much memory.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 40;
 
 /// Returns the upper limit of a dynamic dimension of an input, or kTypicalDim if it has none.
@@ -78,8 +78,9 @@ Value stateOfResult(func::FuncOp function, unsigned i) {
 }
 
 /// Returns whether a stored tensor lies in an output or in a state: the program returns it, or a
-/// scatter writes its rows into it and the program returns the result. The next value of a state is
-/// copied, and does not count, if it is a concatenation or rows of another tensor were replaced.
+/// scatter replaces its rows in place and the program returns the scatter's result. The next value
+/// of a state does not lie in the state but is copied there if it is a concatenation, or if
+/// scatters made it from a tensor other than the state. `tensor` is `storage` or a view of it.
 bool liesInOutput(Value storage, Value tensor) {
   auto dispatch = storage.getDefiningOp<DispatchOp>();
   for (OpOperand &use : tensor.getUses()) {
@@ -108,7 +109,7 @@ DispatchGraph dispatchGraphOf(func::FuncOp function, SharedStorage shared) {
   graph.dispatches = llvm::to_vector(function.getBody().front().getOps<DispatchOp>());
   llvm::DenseMap<Value, uint32_t> values;
   llvm::MapVector<Value, plan::OrderProblem::Storage> storages;
-  llvm::DenseSet<Value> withGaps; // Storages of which a part is not one range of bytes.
+  llvm::DenseSet<Value> withGaps; // Storages with a part that is not one range of bytes.
   for (DispatchOp dispatch : graph.dispatches) {
     plan::OrderProblem::Operator op;
     for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))

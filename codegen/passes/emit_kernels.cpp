@@ -61,7 +61,7 @@ std::string addMeasured(Variants &variants, func::FuncOp function, const DeviceP
       addStaged(variants, chooseStagedTiles(function, device, 0, text.str()));
     return variants.size() > 1 && variants.back().first == *kind
                ? ""
-               : "the kernel has no such tile that fits";
+               : "no tile of this kind that fits into shared memory has this text";
   }
   Result<TileChoice> choice = measuredTile(function, device, *kind, text.str());
   if (!choice.isOk())

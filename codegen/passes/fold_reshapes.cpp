@@ -98,7 +98,7 @@ struct FoldReshapesPass : impl::FoldReshapesBase<FoldReshapesPass> {
         add(extents[d], slice.getMixedOffsets()[d], slice.getMixedSizes()[d]);
         continue;
       }
-      int64_t inner = 1; // The elements of one index of the first part.
+      int64_t inner = 1; // The number of elements for each index of the first part.
       for (int64_t part : llvm::drop_begin(parts))
         inner *= std::max<int64_t>(0, result.getDimSize(part));
       const int64_t offset = slice.getStaticOffset(d);
@@ -175,7 +175,8 @@ struct FoldReshapesPass : impl::FoldReshapesBase<FoldReshapesPass> {
     return true;
   }
 
-  /// Replaces the reshape, and erases `before`, which it read, if nothing else does.
+  /// Replaces the reshape by the operation `by`. Erases `before`, whose result the reshape read, if
+  /// nothing else reads it.
   static void replace(tensor::CollapseShapeOp collapse, Operation *by, Operation *before) {
     copyTensorName(collapse, by);
     collapse.getResult().replaceAllUsesWith(by->getResult(0));

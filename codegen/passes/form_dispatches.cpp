@@ -246,7 +246,7 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
     signalPassFailure();
     return dispatch.emitError() << (name ? "tensor '" + name.getValue().str() + "'" : "a tensor")
                                 << " has " << (overflows ? "2^64 or more" : std::to_string(bytes))
-                                << " bytes; tensors above 2^31 - 1 elements are not supported";
+                                << " bytes and more than 2^31 - 1 elements, the limit for a tensor";
   }
 };
 

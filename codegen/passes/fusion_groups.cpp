@@ -64,7 +64,7 @@ llvm::SetVector<Value> usedValues(Operation *op) {
 namespace {
 
 constexpr int kMaxCheapOps = 4;        // Scalar operations of an operator that is cheap to repeat.
-constexpr int64_t kMaxValues = 256;    // Elements of an attention's value that fit in registers.
+constexpr int64_t kMaxValues = 256;    // Limit on the elements of a key's value in registers.
 constexpr int64_t kTypicalExtent = 64; // The assumed size of a dynamic dimension.
 
 // The costs of a prologue, measured by benchmarks/kernels/prologues.py on the software device: one
@@ -170,10 +170,10 @@ bool isGateOf(Operation *op, Operation *user) {
   return summed;
 }
 
-/// Returns whether the elementwise operator is cheap and reads nothing but constants and, for each
-/// element of its result, one element of each tensor, and whether this also holds for the
-/// elementwise operators before it of which it is the only reader. Otherwise the result of one of
-/// them would be stored in addition. A normalization does not qualify: it is one kernel as a whole.
+/// Returns whether the elementwise operator is cheap, and reads each operand, unless it is a
+/// constant, only at the index of the result's element. The same must hold for each elementwise
+/// operator before it that has no other reader; otherwise that operator's result would have to be
+/// stored. A normalization does not qualify, because it becomes one kernel of its own.
 bool isCheapChain(linalg::GenericOp op) {
   return isCheap(op) && llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
            if (!op.getMatchingIndexingMap(operand).isIdentity())
@@ -413,7 +413,7 @@ FusionGroups::Place FusionGroups::placeOf(Operation *user, Value value,
 }
 
 /// Returns how all users together would read a value. None if a user is not an operator of a
-/// dispatch, or a scatter that overwrites the value.
+/// dispatch, or if a user is a scatter that overwrites the value.
 std::optional<FusionGroups::Use> FusionGroups::useOf(Value value) {
   llvm::SetVector<Operation *> users;
   for (Operation *user : value.getUsers())
@@ -438,9 +438,9 @@ std::optional<FusionGroups::Use> FusionGroups::useOf(Value value) {
 
 // ---- Decisions ---------------------------------------------------------------------------------
 
-/// Returns whether an operator joins a group as a part of a softmax or a normalization. It is a
-/// reduction over the root's rows whose result is read per row, or an elementwise operator that
-/// such a group reads at the same place or per row.
+/// Returns whether an operator joins a group as a part of a softmax or a normalization. Such an
+/// operator is a reduction over the root's rows whose result is read once per row, or it is an
+/// elementwise operator whose result a group with `rows` reads as kSamePlace or kPerRow.
 bool FusionGroups::joinsRows(Operation *op, const FusionGroup &group, Place place) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || place == Place::kAnywhere || (group.hasReduction && !group.rows))
@@ -466,7 +466,8 @@ bool FusionGroups::pays(Operation *op, const Use &use, bool joinsRows) const {
          (use.reuse == Reuse::kBroadcast && isCheap(op));
 }
 
-/// Returns whether no group exceeds the limit of buffers if it reads `added` instead of one tensor.
+/// Returns whether no group of `use` exceeds the limit of buffers if it reads the tensors `added`
+/// instead of the one that is inlined. A single tensor always fits, because it replaces another.
 bool FusionGroups::fitsBuffers(const Use &use, const llvm::SetVector<Value> &added) const {
   return llvm::all_of(use.groups, [&](const FusionGroup *group) {
     size_t count = group->leaves.size() - 1;

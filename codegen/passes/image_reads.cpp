@@ -24,7 +24,8 @@ bool reducesImage(linalg::GenericOp reduction, OpOperand &use) {
     windows |= !isa<AffineDimExpr, AffineConstantExpr>(expr);
     lastReduced &= reduces(expr);
   }
-  // A mean over all pixels counts as an image; a matmul over the last dimension does not.
+  // A mean over all pixels counts as an image. A matmul that reduces the last dimension does not
+  // count, except at rank 3, where this is the only dimension after dimension 1.
   return windows || lastReduced || (reduces(map.getResult(1)) && !reduces(map.getResults().back()));
 }
 

@@ -8,11 +8,14 @@
 
 namespace gantry::codegen {
 
-/// Returns whether an operator reads `value` as an image: reduces over windows of the dimensions
-/// after dimension 1, over all of these dimensions, or over dimension 1 but not over the last one.
-/// Pads and elementwise operators between `value` and this operator do not matter, nor do slices
-/// and concatenations if `afterMoves` is set. `value` belongs to a function of operators or to the
-/// region of a dispatch.
+/// Returns whether an operator reads `value`, a tensor of rank 3 or more, as an image [n, c, …].
+/// Such an operator is a reduction that
+/// - reads windows along dimensions after c,
+/// - reduces all dimensions after c, or
+/// - reduces c but not the last dimension.
+/// It may read `value` directly, through pads and elementwise operators, and, if `afterMoves` is
+/// set, through slices and concatenations. `value` belongs to the program's function before
+/// form-dispatches has run, or to the region of a dispatch.
 bool readsAsImage(mlir::Value value, bool afterMoves = false);
 
 } // namespace gantry::codegen

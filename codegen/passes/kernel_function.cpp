@@ -183,10 +183,11 @@ private:
       setAttribute(kernel_, RemarksAttr::get(builder_.getContext(), texts));
   }
 
-  /// Sets `gantry.slices` if the dispatch can be cut into slices. A slice consists of whole
-  /// workgroups and of whole steps of the outermost tile coordinate with more than one value.
-  /// elements: the number of elements by which each buffer advances with one step of this
-  /// coordinate. space: the extents of the result along the tile dimensions.
+  /// Sets `gantry.slices` if the dispatch can be cut into slices, launches that each bind only a
+  /// part of some buffers. A slice consists of whole workgroups and of whole steps of the outermost
+  /// tile coordinate with more than one value. elements: the number of elements by which each
+  /// buffer advances with one step of this coordinate. space: the extents of the result along the
+  /// tile dimensions.
   void setSlices(llvm::ArrayRef<int64_t> elements, llvm::ArrayRef<IndexExpr> space) {
     size_t outermost = 0;
     while (space[outermost].constant <= tile_.extent(outermost))
@@ -227,7 +228,7 @@ private:
   }
 
   /// Puts the following code into an scf.if that excludes invocations beyond the last tile, unless
-  /// there are none.
+  /// no such invocations are launched.
   void guardTail(IndexSpace &space, const IndexExpr &tileCount, Value number) {
     if (tileCount.isConstant() && tileCount.constant % tilesPerWorkgroup_ == 0 &&
         tileCount.constant / tilesPerWorkgroup_ <= kWorkgroupsAlongX)

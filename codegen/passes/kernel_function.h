@@ -1,11 +1,11 @@
 // Builds a kernel's function on buffers from its function on tensors, for one tile (emit-kernels).
 //
 // The function takes, in this order: for each buffer (the operands, then the result) its scalar
-// view and its vector view, then the dynamic dimensions, then the ids of workgroup (x and y),
-// invocation, lane and subgroup. The attribute `gantry.binding` of an argument says which of these
-// it is; arguments that the body does not use are removed. The tiles of the result are numbered in
-// row-major order. The body computes the number of its tile from the ids; codegen/tiling generates
-// the code for the tile.
+// view (of single elements) and its vector view (of aligned groups of four), then the dynamic
+// dimensions, then the ids of workgroup (x and y), invocation, lane and subgroup. The attribute
+// `gantry.binding` of an argument says which of these it is; arguments that the body does not use
+// are removed. The tiles of the result are numbered in row-major order. The body computes the
+// number of its tile from the ids; codegen/tiling generates the code for the tile.
 //
 // The attributes `gantry.launch`, `gantry.tile`, `gantry.loops`, `gantry.slices` and
 // `gantry.remarks` describe the launch and the tile for later passes
@@ -19,9 +19,9 @@
 namespace gantry::codegen {
 
 /// Adds the function to the module of `source`, which is not changed. `grid` is the function's
-/// index among those of its kernel. The baseline has index 0 and the name of `source`; the names of
-/// others end with their kind. If an operation cannot be computed by a kernel, emits an error on it
-/// and fails.
+/// index among the functions of its kernel. The baseline has index 0 and the name of `source`; the
+/// names of others end with their kind. If an operation cannot be computed by a kernel, emits an
+/// error on it and fails.
 mlir::LogicalResult addKernelFunction(mlir::func::FuncOp source, const DeviceProfile &device,
                                       TileKind kind, const TileChoice &choice, int64_t grid);
 

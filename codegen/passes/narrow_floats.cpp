@@ -49,10 +49,11 @@ bool haveAsManyElements(RankedTensorType a, RankedTensorType b) {
                                                   : a.getShape() == b.getShape();
 }
 
-/// Returns whether a dispatch sums elements or squares, as means and variances do, in a tensor with
-/// as many elements as its result. Sums of products of two tensors do not count. Such a sum grows
-/// with the number of elements and may be divided only in the dispatch that reads it, so it could
-/// overflow f16. The tensors of such sums are small.
+/// Returns whether a dispatch contains a sum of elements or of squares, as in a mean or a variance,
+/// with as many sums as the dispatch's result has elements. A sum of products of two tensors does
+/// not count. A sum of elements grows with their number and may be divided only in the dispatch
+/// that reads it, so it could overflow f16. Tensors of such sums are small, so f32 costs little
+/// memory.
 bool givesSums(DispatchOp dispatch) {
   auto result = cast<RankedTensorType>(dispatch.getResult().getType());
   auto isSum = [&](linalg::GenericOp op) {

@@ -71,7 +71,7 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
                                         yield.getOperandTypes());
     auto function = builder.create<func::FuncOp>(loc, name, type);
     llvm::SmallVector<int64_t> resultDims(dispatch.getResultDims());
-    if (dispatch.getScattered()) { // The rows and their positions.
+    if (dispatch.getScattered()) { // The function returns the rows and their positions.
       llvm::SmallVector<int64_t> outer;
       for (int64_t extent : dispatch.getScatteredAttr().asArrayRef())
         if (extent < 0)

@@ -17,21 +17,24 @@ using namespace mlir;
 
 namespace {
 
-/// A dimension of a packed constant, from 0 to size - 1. With `index` the index along dimension
-/// `position` of the original constant, the index along this dimension is floor(index / block) mod
-/// size.
+/// A dimension of a packed constant, with `size` elements. It holds a part of dimension `position`
+/// of the original constant: the index along the packed dimension is floor(i / block) mod size,
+/// where i is the index along the original dimension.
 struct Part {
   unsigned position;
   int64_t block, size;
 };
 
-/// The order of a packed constant. The parallel dimensions except the last come first in each.
-/// - kRows: then come the reduction dimensions in loop order, then the last parallel dimension.
-/// - kBlocksOfEight: vectors of four steps of a reduction dimension lie innermost. The vectors of
-///   eight neighbors along the last parallel dimension (four, if its extent is not a multiple of
-///   eight) are adjacent. Blocks of these neighbors lie outside of the reduction dimensions.
-/// - kBlocksOfAll: the same with all neighbors in one block.
-/// Without a reduction dimension that is a multiple of four, the last two are the same as kRows.
+/// The order of the dimensions of a packed constant, from the outermost to the innermost. Each
+/// order begins with the dimensions of one element and the parallel dimensions except the last,
+/// whose elements are called channels here. Then come:
+/// - kRows: the reduction dimensions in loop order, then the channels.
+/// - kBlocksOfEight: the blocks of eight channels (of four, if the number of channels is not a
+///   multiple of eight), then the reduction dimensions, where the largest one that is a multiple of
+///   four comes last and is divided into groups of four steps, then the channels of a block, then
+///   the four steps of a group.
+/// - kBlocksOfAll: as kBlocksOfEight, with all channels in one block.
+/// If no reduction dimension is a multiple of four, all three orders are kRows.
 enum class Order { kRows, kBlocksOfEight, kBlocksOfAll };
 
 /// Returns the dimensions of the packed operand. `map` is the operand's map and `shape` its shape.
@@ -122,8 +125,9 @@ struct PackConstantsPass : impl::PackConstantsBase<PackConstantsPass> {
     if (!type)
       return;
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    // linalg reads a loop's extent from an operand with the plain loop in its map. The map of a
-    // blocked constant does not have it, so another operand must.
+    // linalg takes a loop's extent from an operand that is indexed by the loop itself. A blocked
+    // constant is indexed by quotients and remainders of the loop, so another operand must be
+    // indexed by the loop itself.
     auto inOther = [&](AffineExpr dim) {
       return llvm::any_of(op->getOpOperands(), [&](OpOperand &other) {
         return &other != &operand && isa<RankedTensorType>(other.get().getType()) &&

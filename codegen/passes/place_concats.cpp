@@ -30,8 +30,8 @@ bool isReshaped(Value tensor) { return llvm::any_of(tensor.getUsers(), isReshape
 
 RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
 
-/// Returns whether the tensor is the result of an operator that computes its elements, or that
-/// moves them and stores its result in any case.
+/// Returns whether the tensor is the result of an operator that computes its elements, or of a
+/// shuffle (isShuffle()), whose result is always stored.
 bool isComputed(Value tensor) {
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   return generic && (!isMovement(generic) || isShuffle(generic));
@@ -54,7 +54,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     if (function.isExternal())
       return;
     hoistArgumentDims(function.getBody().front()); // The copies need the sizes.
-    // The last one first: the inputs of an earlier one may then lie in a later one already.
+    // The last concatenation is placed first. When an earlier one is placed, its inputs may then
+    // lie in the storage of a later one already.
     llvm::SmallVector<tensor::ConcatOp> concats(function.getOps<tensor::ConcatOp>());
     for (tensor::ConcatOp concat : llvm::reverse(concats)) {
       const std::string reason = place(concat);
@@ -116,9 +117,9 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     });
   }
 
-  /// Returns why a tensor cannot be this box; empty if it can. The box's tensor may be an input of
-  /// the program, whose copy is then the box.
-  /// inVectors: operators access the box in vectors of four elements of a row.
+  /// Returns why place.box cannot lie at this place of the storage; empty if it can. If place.box
+  /// is an input of the program, its copy will lie there. inVectors: operators access the box in
+  /// vectors of four elements of a row.
   std::string reasonAgainst(const Placement &place, bool inVectors) const {
     auto type = typeOf(place.box);
     if (!isOneRange(place) && isReshaped(place.box))
@@ -183,8 +184,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     return {};
   }
 
-  /// Sets the inputs that must be copied into the result. Returns why the operation stays a copy;
-  /// empty if it does not.
+  /// Sets in `copied` the inputs that must be copied into the result. Returns why the whole
+  /// operation stays a copy; empty if it does not.
   static std::string chooseCopies(tensor::ConcatOp concat, llvm::SmallBitVector &copied) {
     int64_t all = 0, direct = 0;
     llvm::DenseSet<Value> seen;

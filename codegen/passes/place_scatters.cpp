@@ -83,7 +83,7 @@ struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
     return {};
   }
 
-  /// The same if the data is an input of the program.
+  /// Returns the result of whyCopied() for data that is an input of the program.
   static llvm::StringRef whyInputCopied(ScatterOp scatter, BlockArgument input) {
     auto function = cast<func::FuncOp>(scatter->getParentOp());
     ScatterOp last = lastOfChain(scatter);

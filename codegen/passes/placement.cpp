@@ -97,7 +97,8 @@ llvm::SmallVector<Value> partsOf(Value tensor) {
 int64_t startOf(const Placement &place, llvm::ArrayRef<int64_t> parts) {
   IndexSpace space;
   llvm::SmallVector<IndexExpr> shape, index;
-  // An extent that an offset of 0 multiplies does not matter, nor do those of outer dimensions.
+  // A dynamic extent may count as 1, because the address does not depend on it: startOf() requires
+  // static extents where it does.
   for (int64_t extent : shapeOf(place.storage))
     shape.emplace_back(ShapedType::isDynamic(extent) ? 1 : extent);
   for (int64_t offset : place.offsets)

@@ -21,8 +21,8 @@ using namespace mlir;
 
 namespace {
 
-// A reduction with more steps is split. The nested loops of a reduction run fewer than twice as
-// many rounds in total as it has steps. Some drivers stop loops after 65,535 rounds.
+// A reduction with more steps is split, because some drivers stop loops after 65,535 rounds. The
+// nested loops of a reduction run in total fewer than twice as many rounds as it has steps.
 constexpr int64_t kMaxSteps = 32768;
 constexpr int64_t kMaxPartSteps = 4096;   // Limit on the steps of each part of a split reduction.
 constexpr int64_t kMaxRowSteps = 1 << 18; // A subgroup shares a row of at most this many elements.
@@ -86,7 +86,7 @@ std::optional<Split> chooseSplit(linalg::GenericOp op) {
   }
   if (plain.empty() || total == 0)
     return std::nullopt;
-  if (dynamic) // The number of steps is unknown. Two reductions run fewer rounds than a nest.
+  if (dynamic) // The number of steps is unknown. Each of two reductions has fewer steps.
     return plain.size() > 1 ? std::optional(Split{plain.front()}) : std::nullopt;
   if (total <= kMaxSteps || isOfRows(op, ranges, plain.back()))
     return std::nullopt;

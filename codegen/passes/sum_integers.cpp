@@ -125,8 +125,9 @@ bool isSumOfProducts(linalg::GenericOp op) {
 
 /// Returns the map of an operand of a dequantization over the loops of the sum. `own` is its map
 /// over the elements of the dequantization's result, and `ofResult` the map of that result over the
-/// loops of the sum. None if an index of `own` is neither one dimension nor a constant, or if an
-/// index of the returned map is not a parallel loop or a constant although `parallelOnly` is set.
+/// loops of the sum. None if an index of `own` is neither one dimension nor a constant. With
+/// `parallelOnly`, also none if an index of the returned map is neither a parallel loop nor a
+/// constant.
 std::optional<AffineMap> throughSum(AffineMap own, AffineMap ofResult, linalg::GenericOp sum,
                                     bool parallelOnly) {
   auto iterators = sum.getIteratorTypesArray();

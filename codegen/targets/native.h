@@ -44,8 +44,8 @@ void registerNativeDialects(mlir::DialectRegistry &registry);
 /// because only Vulkan can run them. Errors are emitted as diagnostics.
 llvm::LogicalResult convertToLlvmDialect(mlir::ModuleOp module, const NativeTarget &target);
 
-/// Translates a module that convertToLlvmDialect() has converted to LLVM IR, optimises the IR, and
-/// returns the assembly.
+/// Translates a module to LLVM IR, optimises the IR, and returns the assembly. The module must be
+/// in the form that convertToLlvmDialect() makes.
 Result<std::string> assembleNative(mlir::ModuleOp module, const NativeTarget &target);
 
 } // namespace gantry::codegen

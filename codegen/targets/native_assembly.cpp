@@ -80,7 +80,7 @@ Result<NativeTarget> parseNativeTarget(std::string_view chip) {
   target.subgroupSize = subgroupSizeOf(target.backend, chip);
   const llvm::Target *backend = backendFor(target.backend);
   if (backend == nullptr)
-    return statusf(StatusCode::kUnsupported, "this LLVM was built without %s",
+    return statusf(StatusCode::kUnsupported, "this LLVM was built without the back end for %s",
                    tripleOf(target.backend));
   const std::unique_ptr<llvm::MCSubtargetInfo> info(
       backend->createMCSubtargetInfo(tripleOf(target.backend), "", ""));

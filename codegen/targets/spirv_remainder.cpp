@@ -46,7 +46,7 @@ struct Parts {
   Value mantissa, exponent;
 };
 
-/// Divides the bits of a float without its sign.
+/// Returns the mantissa and the exponent of a float, given its bits without the sign.
 Parts partsOf(Bits &b, Value magnitude) {
   Value field = b.make<arith::ShRUIOp>(magnitude, 23);
   Value fraction = b.make<arith::AndIOp>(magnitude, 0x7fffff);

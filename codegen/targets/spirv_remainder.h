@@ -3,11 +3,11 @@
 //
 // A driver may compute SPIR-V's OpFRem as x - y * trunc(x / y), which is wrong if the quotient is
 // rounded or y is infinite. No formula in floats is exact on every device, because SPIR-V does not
-// guarantee a fused multiply-add. Therefore the mantissas mx and my are divided as integers. With
-// d, the difference of the exponents, the result is the remainder of mx * 2^d by my, which is
-// computed with eight bits of 2^d at a time. d is at most 253, so there are 32 steps without
-// branches, each with one remainder of 32-bit integers. The result is exact for all finite numbers,
-// including denormal ones, but slow to compute.
+// guarantee a fused multiply-add. Therefore the mantissas mx and my are divided as integers. Let d
+// be the difference of the exponents. The mantissa of the result is the remainder of mx * 2^d by
+// my. It is computed in steps that multiply by at most 2^8 and take the remainder. d is at most
+// 253, so there are 32 steps without branches, each with one remainder of 32-bit integers. The
+// result is exact for all finite numbers, including denormal ones, but slow to compute.
 #pragma once
 
 namespace mlir {

@@ -61,9 +61,9 @@ class IndexSpace {
 public:
   static constexpr int64_t kUnbounded = int64_t(1) << 60;
 
-  /// Makes a variable with this value (of index type; null when counting), which is in [low, high].
-  /// perLane: the value may differ between the invocations of one subgroup. Returns a constant if
-  /// low equals high.
+  /// Makes a variable for `value`, which is of index type and in [low, high]. With a CountingSink
+  /// (sink/kernel_sink.h), `value` is null. perLane: the value may differ between the invocations
+  /// of one subgroup. Returns a constant if low equals high.
   IndexExpr addVariable(mlir::Value value, int64_t low, int64_t high, bool perLane = false);
   /// Sets the weight of the variables that are made from now on: the number of rounds of the
   /// innermost enclosing loop, times those of all loops around it.

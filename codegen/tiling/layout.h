@@ -1,11 +1,12 @@
 // Layouts: the order of a tensor's elements in memory, if it is not row-major.
 //
-// A layout lists physical dimensions from the outermost to the innermost. A physical dimension is
-// a pair (dimension, block) and holds a part of a logical dimension: its index is floor(index /
-// block). If the layout has a larger block of the same dimension, the index is taken modulo (next
-// larger block / block). Row-major order of rank 2 is (0,1) (1,1). Channels in blocks of four are
-// (0,1) (1,4) (2,1) (3,1) (1,1); convolutions read this order fastest on devices that read memory
-// as vec4. Blocks must divide the extents, so a layout never changes a tensor's size.
+// A layout lists physical dimensions from the outermost to the innermost. A physical dimension is a
+// pair (dimension, block) and holds a part of a logical dimension: its index is floor(i / block),
+// where i is the index along the logical dimension. If the layout has a larger block of the same
+// dimension, this index is taken modulo (next larger block / block). Row-major order of rank 2 is
+// (0,1) (1,1). Channels in blocks of four are (0,1) (1,4) (2,1) (3,1) (1,1); convolutions read this
+// order fastest on devices that read memory as vec4. Blocks must divide the extents, so a layout
+// never changes a tensor's size.
 //
 // A layout attribute is the flat list of pairs; the empty list is row-major order. Only tensors
 // that one dispatch writes and only dispatches read have other layouts. Inputs, outputs, constants
@@ -24,8 +25,8 @@ using Layout = llvm::ArrayRef<int64_t>;
 /// Returns the layout in which `block` neighbours along dimension 1 lie innermost. rank: 3 or more.
 llvm::SmallVector<int64_t> channelsBlocked(int64_t rank, int64_t block);
 
-/// Returns the layout that divides the last two dimensions into panels of `rows` rows. A panel
-/// stores, for one group of `columns` columns after the other, the elements of all its rows. The
+/// Returns the layout that divides the last two dimensions into panels of `rows` rows. A panel is
+/// stored in groups of `columns` columns, each with the elements of all rows of the panel. The
 /// elements that the lanes of a matmul load together are then adjacent, and rows whose distance is
 /// a power of two do not compete for the same cache sets. rank: 2 or more.
 llvm::SmallVector<int64_t> rowPanels(int64_t rank, int64_t rows, int64_t columns);

@@ -17,7 +17,7 @@ namespace gantry::codegen {
 mlir::Value withoutCasts(mlir::Value value);
 
 /// Returns the two operands of a reduction that sums the products of their elements, in floats and
-/// from zero on. None for any other operation.
+/// starting with zero. None for any other operation.
 std::optional<std::pair<mlir::OpOperand *, mlir::OpOperand *>>
 factorsOf(mlir::linalg::GenericOp op);
 

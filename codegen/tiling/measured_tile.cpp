@@ -50,14 +50,15 @@ Status checkLanes(const TileShape &tile, llvm::ArrayRef<int64_t> space,
     return misfit(number(tile.lanes) + " lanes are not the subgroup size, " +
                   number(profile.subgroupSize));
   if (tile.laneDim >= space.size())
-    return misfit("its lanes lie along dimension " + number(tile.laneDim) + ", but it has " +
+    return misfit("its lanes lie along dimension " + number(tile.laneDim) + ", but the tile has " +
                   number(space.size()) + " dimensions");
   if (llvm::any_of(space, ShapedType::isDynamic))
     return misfit("a tile with lanes needs static extents");
   if (tile.result[tile.laneDim] % tile.run != 0 || space[tile.laneDim] % tile.run != 0 ||
       space[tile.laneDim] == 0)
-    return misfit("runs of " + number(tile.run) + " do not divide " +
-                  number(tile.result[tile.laneDim]) + " points of " + number(space[tile.laneDim]));
+    return misfit("runs of " + number(tile.run) + " do not divide the " +
+                  number(tile.result[tile.laneDim]) + " points of a lane and the extent " +
+                  number(space[tile.laneDim]));
   return {};
 }
 
@@ -74,7 +75,9 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
   if (tile.merged != ~0u && (tile.merged >= extents.result.size() ||
                              llvm::any_of(extents.result, ShapedType::isDynamic) ||
                              llvm::is_contained(extents.result, 0)))
-    return misfit("dimensions from " + number(tile.merged) + " on cannot be merged");
+    return misfit("dimensions from " + number(tile.merged) +
+                  " on cannot be merged: the result must have more dimensions, all with fixed "
+                  "extents above 0");
   const llvm::SmallVector<int64_t> space = tile.spaceOf(extents.result);
   if (tile.result.size() != space.size())
     return misfit("it has points along " + number(tile.result.size()) +
@@ -82,11 +85,12 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
   if (kind != TileKind::kTexel && tile.lanes > 1)
     return misfit("a baseline tile has no lanes");
   if (tile.dots != (kind == TileKind::kDots))
-    return misfit(tile.dots ? "a tile of this kind has no dot products" : "it has no dot products");
+    return misfit(tile.dots ? "a tile of this kind has no dot products"
+                            : "a tile of the kind dots needs the word dots");
   GANTRY_RETURN_IF_ERROR(checkSteps(tile, extents.reduction));
   if (tile.dots &&
       (!hasDotProducts(kernel) || tile.reduction[*dotDimensionOf(extents.reduction)] % 4 != 0))
-    return misfit("its steps are not groups of four int8 products");
+    return misfit("dot products need sums of int8 products and a multiple of four steps");
   GANTRY_RETURN_IF_ERROR(checkLanes(tile, space, profile));
   if (productOf({productOf(tile.result), productOf(tile.reduction)}) > kMaxUnrolled)
     return misfit("its points times steps are more than " + number(kMaxUnrolled));

@@ -1,5 +1,6 @@
 // Tiles that stage operands in shared memory: chooseStagedTiles() of tile_choice.h. The candidates
-// are sorted by predicted cost (the ladder); each candidate is a rung.
+// are sorted by predicted cost (the ladder); each candidate is a rung. tile_shape.h defines stages
+// and boxes.
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/linalg_patterns.h"
 #include "codegen/tiling/matmul_tiles.h"
@@ -86,7 +87,7 @@ std::vector<TileShape> stagedTiles(const KernelExtents &extents, const DevicePro
   return tiles;
 }
 
-/// Whether all reductions of the kernel are matmuls of f16.
+/// Returns whether all reductions of the kernel are matmuls of f16 (matmul_tiles.h).
 bool multipliesHalves(func::FuncOp kernel, const KernelExtents &extents) {
   bool all = !extents.reduction.empty();
   kernel.walk([&](linalg::GenericOp op) {
@@ -151,7 +152,7 @@ std::string describeRung(const Rung &rung, const std::string &verdict) {
 std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfile &profile,
                                           size_t candidate, const std::string &measured) {
   if (isOverRows(kernel) || attentionIn(kernel) || kernel.getNumResults() > 1)
-    return {}; // The last is a scatter.
+    return {}; // A kernel with several results is that of a scatter.
   TileSearch search(kernel, profile, CostModel::kStaged);
   std::vector<std::string> texts;
   const std::vector<Rung> rungs = rungsOf(kernel, profile, search, texts);
@@ -170,8 +171,8 @@ std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfi
                                            ? "more than the limit of " +
                                                  std::to_string(profile.maxSharedMemoryBytes)
                                        : isTaken         ? "taken"
-                                       : isSubstitute    ? "taken without matrices"
-                                       : &rung < &*asked ? "passed over"
+                                       : isSubstitute    ? "taken for devices without matrices"
+                                       : &rung < &*asked ? "cheaper than the requested tile"
                                                          : "costlier"));
     needsSubstitute &= !isSubstitute;
     if (isTaken || isSubstitute)

@@ -7,7 +7,8 @@
 // cheapest that fits is taken (staged_tiles.cpp).
 //
 // In all functions, `kernel` is the outlined function of a kernel on tensors: it takes tensors,
-// then the sizes of their dynamic dimensions, and returns one tensor. It is not changed.
+// then the sizes of their dynamic dimensions, and returns one tensor, or the rows and the positions
+// of a scatter. It is not changed.
 //
 // Threads: pure.
 #pragma once
@@ -25,11 +26,11 @@ namespace gantry::codegen {
 
 struct TileChoice {
   TileShape tile;
-  // Cost of the whole kernel (tile_cost.h). 0 for row tiles and for measured tiles, except staged
-  // ones: their cost is not predicted.
+  // Cost of the whole kernel (tile_cost.h). 0 if no cost is predicted: for row tiles, and for
+  // measured tiles that are not staged.
   double predictedCost = 0;
   int32_t candidates = 0;   // The number of tiles that were compared.
-  uint32_t boxesBytes = 0;  // The bytes of all boxes in shared memory. Boxes may share storage.
+  uint32_t boxesBytes = 0;  // The bytes of all boxes (tile_shape.h). Boxes may share storage.
   uint32_t sharedBytes = 0; // The bytes of a workgroup's shared memory.
   // For staged tiles: one line for each candidate, cheapest first, with the verdict on it.
   std::vector<std::string> ladder{};
@@ -51,10 +52,10 @@ TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, T
 /// cooperative matrices, the cheapest fitting tile without them comes before it in the result, for
 /// devices whose driver does not offer the matrices.
 ///
-/// The result is empty for row kernels and attentions, if no tile fits, and if no operand has
-/// enough readers to be staged; the kernel's baseline is used then. candidate: skip this many tiles
-/// that fit. measured: if not empty, take the tile with this exact text (tile_text.h) instead of
-/// the cheapest; the result is empty if no candidate has this text or if the tile does not fit.
+/// The result is empty for row kernels, attentions and scatters, if no tile fits, and if no operand
+/// has enough readers to be staged; the kernel's baseline is used then. candidate: skip this many
+/// tiles that fit. measured: if not empty, take the tile with this exact text (tile_text.h) instead
+/// of the cheapest; the result is empty if no candidate has this text or if the tile does not fit.
 std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile,
                                           size_t candidate = 0, const std::string &measured = {});
 

@@ -11,7 +11,8 @@ using namespace mlir;
 
 namespace {
 
-// The costs of operations, relative to one multiplication or addition of a whole subgroup.
+// The costs of operations, relative to one multiplication or addition. A whole subgroup executes
+// each operation.
 struct Weights {
   double scalarLoad, vectorLoad, shuffle, scalarStore, vectorStore;
   double loopStep;   // One value that a loop carries, per round.

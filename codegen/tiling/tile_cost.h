@@ -4,8 +4,8 @@
 // invocations. A kernel with fewer invocations than the device needs to be busy counts as having
 // that many. Under kTexels the cost also grows with the number of unrolled steps. The operations
 // are counted by the code that emits the kernel (emitter/kernel_emitter.h with a CountingSink). The
-// unit of the weights is one multiplication or addition of a whole subgroup. Costs under different
-// cost models cannot be compared.
+// weight of an operation is its time relative to that of an addition, where a whole subgroup
+// executes each of them. Costs under different cost models cannot be compared.
 //
 // Threads: pure.
 #pragma once
@@ -25,7 +25,7 @@ enum class CostModel : uint8_t { kStorageBuffers, kTexels, kStaged };
 struct PredictedTile {
   double cost = 0;
   bool isSupported = true;         // False: the kernel cannot be computed with this tile.
-  std::vector<int64_t> boxWords{}; // The sizes of the boxes in shared memory, in words of 4 bytes.
+  std::vector<int64_t> boxWords{}; // Sizes of the boxes (tile_shape.h), in words of 4 bytes.
   bool resultInPool = false;       // The last box holds the result and is needed after all others.
 };
 

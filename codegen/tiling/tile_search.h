@@ -33,8 +33,9 @@ public:
   /// Returns the cheapest of these tiles that the kernel can be computed with. If there is none,
   /// the tile is empty and its cost infinite.
   TileChoice cheapest(llvm::ArrayRef<TileShape> tiles);
-  /// Improves a tile by coordinate descent: of all changes of one size, makes the one that lowers
-  /// the cost most, and repeats this until no change lowers the cost by at least 0.1 %.
+  /// Improves a tile by coordinate descent. A change sets one element of TileShape::result or
+  /// TileShape::reduction to another value. Makes the change that lowers the cost most, and repeats
+  /// this until no change lowers the cost by at least 0.1 %.
   void descend(CostedTile &from);
   /// Ranks the different tiles that were compared: `best` has rank 0, the others follow by cost.
   /// Returns the tile with rank `candidate`, or `best` if there are not as many. Needs keepsAll.

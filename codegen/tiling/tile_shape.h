@@ -5,9 +5,10 @@
 // This is data only. tile_choice.h chooses a shape, emitter/kernel_emitter.h emits the kernel for a
 // shape, and tile_text.h prints a shape.
 //
-// Terms: a lane is an invocation of a subgroup. A stage is the part of a reduction whose operands
-// the workgroup holds in shared memory at one time. A box is the part of one tensor that is in
-// shared memory, and the pool is the shared memory in which the boxes lie.
+// Terms of this folder: a lane is an invocation of a subgroup. A stage is the part of a reduction
+// whose operands the workgroup holds in shared memory at one time. A box is the part of one tensor
+// that is in shared memory (elsewhere in Gantry it is a value inside of a larger one), and the pool
+// is the shared memory in which the boxes lie.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

@@ -147,10 +147,12 @@ Result<TileShape> parseTile(std::string_view text) {
     }
     if (!good)
       return Status(StatusCode::kInvalidArgument,
-                    "'" + std::string(word) + "' is not a word of a tile's text");
+                    "'" + std::string(word) +
+                        "' is not a word of a tile's text, or it is repeated, or a size in it is "
+                        "not from 1 to 65536");
   }
   if (!points || !steps)
-    return Status(StatusCode::kInvalidArgument, "a tile has points=… and steps=…");
+    return Status(StatusCode::kInvalidArgument, "a tile needs points=… and steps=…");
   return tile;
 }
 

@@ -64,7 +64,8 @@ Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
 Result<TuningTable> TuningTable::parse(std::string_view text, const std::string &name,
                                        const std::string &profile) {
   if (text.size() > kLargestFile || depthOf(text) > kMaxNesting)
-    return malformed(name, "is no table of measured tiles: too large or too deep");
+    return malformed(name, "is no table of measured tiles: it is too large (more than 64 MiB) or "
+                           "nested too deep (more than 32 lists and objects)");
   auto json = llvm::json::parse(llvm::StringRef(text.data(), text.size()));
   if (!json) {
     std::string why = llvm::toString(json.takeError());
@@ -76,8 +77,8 @@ Result<TuningTable> TuningTable::parse(std::string_view text, const std::string 
     return malformed(name, "is no table of measured tiles: it has no \"gantry_tuning\": 1");
   if (*version > kVersion)
     return Status(StatusCode::kVersionMismatch,
-                  name + ": is of version " + std::to_string(*version) + ", this compiler reads " +
-                      std::to_string(kVersion));
+                  name + ": is of version " + std::to_string(*version) +
+                      "; this compiler reads versions up to " + std::to_string(kVersion));
   const llvm::json::Array *devices = root->getArray("devices");
   if (!devices)
     return malformed(name, "has no list of \"devices\"");

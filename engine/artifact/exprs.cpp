@@ -178,8 +178,9 @@ std::string exprText(const Program &program, uint32_t index) {
 Result<std::vector<int64_t>> evaluateExprs(const Program &program,
                                            std::span<const int64_t> symbols) {
   if (symbols.size() != program.symbols()->size())
-    return statusf(StatusCode::kInvalidArgument, "%zu values for the program's %u symbols",
-                   symbols.size(), program.symbols()->size());
+    return statusf(StatusCode::kInvalidArgument,
+                   "%zu symbol values given; the program has %u symbols", symbols.size(),
+                   program.symbols()->size());
   for (uint32_t i = 0; i < symbols.size(); ++i) {
     const Symbol &symbol = *program.symbols()->Get(i);
     const auto given = static_cast<long long>(symbols[i]);

@@ -21,9 +21,9 @@ constexpr uint64_t kUnplaced = UINT64_MAX;
 constexpr uint32_t kNoExpr = UINT32_MAX;  // Value.slot_offset: the value begins with its slot.
 constexpr uint32_t kNoBase = UINT32_MAX;  // Value.base: the value is no part of another one.
 constexpr uint32_t kNoPlace = UINT32_MAX; // Command.in_place: the result takes no operand's place.
-// A long dispatch is executed in parts, "slices"; slice_bytes is the distance between the parts of
-// a buffer that consecutive slices access. The limit keeps slice_bytes * m within 64 bits for every
-// slice number m below 2^24.
+// A dispatch whose buffers are too large to bind at once is executed in slices. slice_bytes is the
+// distance between the parts of a buffer that consecutive slices access. The limit keeps
+// slice_bytes * m within 64 bits for every slice number m below 2^24.
 constexpr uint64_t kMaxSliceBytes = uint64_t{1} << 40;
 
 /// Returns the name of a list's element for messages: "values[12] \"Conv_3\"".
@@ -178,7 +178,8 @@ Status Verifier::checkExprs() {
       continue;
     }
     if (expr.lhs() >= i || expr.rhs() >= i)
-      return damaged(owner, "operands %u and %u do not come before it", expr.lhs(), expr.rhs());
+      return damaged(owner, "its operands, expressions %u and %u, do not come before it",
+                     expr.lhs(), expr.rhs());
   }
   auto folded = foldConstantExprs(program_);
   if (!folded.isOk())
@@ -217,7 +218,8 @@ Status Verifier::checkPorts(const char *list,
     const Value &value = *program_.values()->Get(port.value());
     const bool donated = storage == Storage::input && value.storage() == Storage::transient;
     if (value.storage() != storage && !donated)
-      return damaged(owner, "its value %u has another storage", port.value());
+      return damaged(owner, "its value %u has another storage than such a port needs",
+                     port.value());
     if (donated && value.first_use() != 0)
       return damaged(owner, "its value %u is donated, but is not alive from the start",
                      port.value());
@@ -249,9 +251,10 @@ Status Verifier::checkKnownSize(const std::string &owner, const Value &value,
                                 uint64_t &bytes) const {
   const std::optional<int64_t> size = folded_[value.size()];
   if (!size)
-    return damaged(owner, "its size depends on a dynamic dimension");
+    return damaged(owner, "its size depends on a dynamic dimension, but must be fixed");
   if (*size < 0)
-    return damaged(owner, "its size is %lld", static_cast<long long>(*size));
+    return damaged(owner, "its size is %lld; it must not be negative",
+                   static_cast<long long>(*size));
   bytes = static_cast<uint64_t>(*size);
   return Status::ok();
 }
@@ -280,20 +283,21 @@ Status Verifier::checkConstant(const std::string &owner, const Value &value) con
 Status Verifier::checkTransient(const std::string &owner, const Value &value,
                                 std::vector<const Value *> &slots) const {
   if (value.slot() >= program_.values()->size())
-    return damaged(owner, "slot %u; slots are numbered below the %u values", value.slot(),
-                   program_.values()->size());
+    return damaged(owner, "it lies in slot %u; slot numbers must be below %u, the number of values",
+                   value.slot(), program_.values()->size());
   const Value *&first = slots[value.slot()];
   if (first == nullptr)
     first = &value;
   else if (first->byte_offset() != value.byte_offset())
-    return damaged(owner, "lies elsewhere than \"%.100s\", which shares its slot %u",
+    return damaged(owner, "has another offset than \"%.100s\", which shares its slot %u",
                    first->name()->c_str(), value.slot());
   if (program_.dynamic() && !program_.bounded()) {
     if (value.byte_offset() != kUnplaced)
-      return damaged(owner, "has an offset although the program is dynamic");
+      return damaged(owner, "has an offset although the program is dynamic and not bounded");
     return Status::ok();
   }
-  // Both stay 0 for bounded programs: the session checks their plan for the sizes of each run.
+  // For a bounded program, size and start stay 0, so the checks below look at the slot's offset
+  // only. The session checks the whole plan for the sizes of each run.
   uint64_t size = 0, start = 0;
   if (!program_.dynamic()) {
     GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));
@@ -318,11 +322,11 @@ Status Verifier::checkSlotOffset(const std::string &owner, const Value &value) c
     return Status::ok();
   const bool isPart = value.storage() == Storage::output && value.base() != kNoBase;
   if (value.storage() != Storage::transient && !isPart)
-    return damaged(owner, "begins within a slot but is no transient or part of an output");
+    return damaged(owner, "has a slot offset but is no transient or part of an output");
   GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "slot offset", value.slot_offset()));
   const std::optional<int64_t> start = folded_[value.slot_offset()];
   if (start ? *start < 0 : !program_.dynamic())
-    return damaged(owner, "begins %lld bytes after its slot",
+    return damaged(owner, "its slot offset is %lld bytes; it must not be negative",
                    static_cast<long long>(start.value_or(-1)));
   return Status::ok();
 }
@@ -331,11 +335,14 @@ Status Verifier::checkBox(const std::string &owner, const Value &value) const {
   const auto &values = *program_.values();
   if (value.base() != kNoBase) {
     if (value.base() >= values.size())
-      return damaged(owner, "is a part of value %u of %u", value.base(), values.size());
+      return damaged(owner, "is a part of value %u; there are only %u values", value.base(),
+                     values.size());
     const Value &base = *values.Get(value.base());
     if ((value.storage() != Storage::transient && value.storage() != Storage::output) ||
         base.storage() != value.storage() || base.slot() != value.slot() || base.base() != kNoBase)
-      return damaged(owner, "is a part of value %u, which is not the whole of its slot %u",
+      return damaged(owner,
+                     "is a part of value %u, which is not the whole of its slot %u; both must be "
+                     "transients or both outputs, with the same slot",
                      value.base(), value.slot());
   }
   if (!value.box() || value.box()->size() == 0)
@@ -368,8 +375,9 @@ Status Verifier::checkValues() const {
     if (!isPowerOfTwo(value.alignment()))
       return damaged(owner, "alignment %u is no power of two", value.alignment());
     if (value.first_use() > value.last_use())
-      return damaged(owner, "first used by command %u, last by %u", value.first_use(),
-                     value.last_use());
+      return damaged(
+          owner, "first used by command %u, last by %u; the first use must not come after the last",
+          value.first_use(), value.last_use());
     if (value.last_use() >= std::max(commandCount, 1u))
       return damaged(owner, "last used by command %u of %u", value.last_use(), commandCount);
     if (value.fill() && value.storage() != Storage::constant)
@@ -399,11 +407,12 @@ Status Verifier::checkVariant(const std::string &owner, const Kernel &kernel,
   const uint32_t addresses = variant.binding() == Binding::address ? kernel.buffer_count() : 0;
   const uint32_t blockBytes = 8 * (addresses + kernel.dim_count());
   if (variant.push_constant_bytes() != blockBytes)
-    return damaged(owner, "%u bytes of push constants; its block has %u",
+    return damaged(owner,
+                   "%u bytes of push constants; its block has %u, 8 for each address and dim",
                    variant.push_constant_bytes(), blockBytes);
   for (const flatbuffers::String *capability : *variant.capabilities())
     if (capability->size() == 0)
-      return damaged(owner, "an empty capability");
+      return damaged(owner, "has an empty capability; each must name a feature");
   GANTRY_RETURN_IF_ERROR(checkSlices(owner, kernel, variant));
   return checkTexels(owner, kernel, variant);
 }
@@ -419,8 +428,8 @@ Status Verifier::checkSlices(const std::string &owner, const Kernel &kernel,
   const uint32_t count = variant.slice_bytes() ? variant.slice_bytes()->size() : 0;
   if (variant.slice_workgroups() > kWorkgroupsAlongX || count != kernel.buffer_count())
     return damaged(owner,
-                   "each slice of a dispatch has %u workgroups (at most %u), and %u distances "
-                   "between slices for %u buffers",
+                   "each slice has %u workgroups (at most %u are allowed), and slice_bytes has %u "
+                   "entries for %u buffers (each buffer needs one)",
                    variant.slice_workgroups(), kWorkgroupsAlongX, count, kernel.buffer_count());
   for (const uint64_t bytes : *variant.slice_bytes())
     if (bytes > kMaxSliceBytes)
@@ -434,16 +443,18 @@ Status Verifier::checkTexels(const std::string &owner, const Kernel &kernel,
                              const KernelVariant &variant) const {
   const uint32_t count = variant.texels() ? variant.texels()->size() : 0; // Absent in version 1.
   if ((variant.binding() == Binding::texel) != (count > 0))
-    return damaged(owner, "binding %s with %u buffers read as texels",
-                   EnumNameBinding(variant.binding()), count);
+    return damaged(
+        owner,
+        "binding %s with %u buffers read as texels; the binding texel needs some, others none",
+        EnumNameBinding(variant.binding()), count);
   for (uint32_t i = 0; i < count; ++i) {
     const TexelRead &read = *variant.texels()->Get(i);
     if (read.buffer() >= kernel.buffer_count())
       return damaged(owner, "reads buffer %u of %u as texels", read.buffer(),
                      kernel.buffer_count());
     if (i > 0 && read.buffer() <= variant.texels()->Get(i - 1)->buffer())
-      return damaged(owner, "its texel buffer %u does not come after %u", read.buffer(),
-                     variant.texels()->Get(i - 1)->buffer());
+      return damaged(owner, "its texel buffer %u does not come after %u; the list must ascend",
+                     read.buffer(), variant.texels()->Get(i - 1)->buffer());
     if (read.format() > TexelFormat::MAX)
       return damaged(owner, "texel format %u does not exist", static_cast<unsigned>(read.format()));
   }
@@ -457,11 +468,11 @@ Status Verifier::checkWorkgroupSize(const std::string &owner,
   uint64_t invocations = 1;
   for (const uint32_t size : sizes) {
     if (size == 0 || size > UINT16_MAX)
-      return damaged(owner, "a workgroup size of %u", size);
+      return damaged(owner, "a workgroup size of %u; it must be from 1 to 65535", size);
     invocations *= size;
   }
   if (invocations > UINT16_MAX)
-    return damaged(owner, "%llu invocations per workgroup",
+    return damaged(owner, "%llu invocations per workgroup; at most 65535 are allowed",
                    static_cast<unsigned long long>(invocations));
   return Status::ok();
 }
@@ -490,11 +501,12 @@ Status Verifier::checkKernels() const {
 Status Verifier::checkWorkgroups(const std::string &owner,
                                  const flatbuffers::Vector<uint32_t> &counts) const {
   if (counts.size() == 0 || counts.size() % 3 != 0)
-    return damaged(owner, "%u workgroup counts; their number must be a multiple of 3",
+    return damaged(owner, "%u workgroup counts; their number must be a multiple of 3 and not 0",
                    counts.size());
   for (const uint32_t count : counts)
     if (folded_[count] && (*folded_[count] < 0 || *folded_[count] > UINT32_MAX))
-      return damaged(owner, "a workgroup count of %lld", static_cast<long long>(*folded_[count]));
+      return damaged(owner, "a workgroup count of %lld; it must be from 0 to 4294967295",
+                     static_cast<long long>(*folded_[count]));
   return Status::ok();
 }
 
@@ -516,7 +528,8 @@ Status Verifier::checkDispatch(const std::string &owner, const Command &command)
     GANTRY_RETURN_IF_ERROR(checkWorkgroups(owner, *command.other_workgroups()));
   for (const KernelVariant *variant : *kernel.variants())
     if (variant->grid() > others)
-      return damaged(owner, "no workgroup counts for its kernel's variant of grid %u",
+      return damaged(owner,
+                     "no workgroup counts for its kernel's variant of grid %u in other_workgroups",
                      variant->grid());
   for (const KernelVariant *variant : *kernel.variants())
     for (uint32_t i = 0; variant->texels() && i < variant->texels()->size(); ++i)
@@ -529,8 +542,11 @@ Status Verifier::checkDispatch(const std::string &owner, const Command &command)
 Status Verifier::checkCopy(const std::string &owner, const Command &command) const {
   const auto &bindings = *command.bindings();
   if (bindings.size() != 2 || command.writes()->Get(0) != 0 || command.writes()->Get(1) != 1)
-    return damaged(owner, "a copy reads its first binding and writes its second; it has %u",
-                   bindings.size());
+    return damaged(
+        owner,
+        "a copy reads its first binding and writes its second; this copy has %u bindings, or "
+        "its write flags differ",
+        bindings.size());
   const std::optional<int64_t> from = folded_[program_.values()->Get(bindings.Get(0))->size()];
   const std::optional<int64_t> to = folded_[program_.values()->Get(bindings.Get(1))->size()];
   if (from && to && *from != *to)
@@ -551,7 +567,8 @@ Status Verifier::checkCommands() const {
     if (command.partial() &&
         (command.in_place() == kNoPlace || command.kind() != artifact::CommandKind::dispatch))
       return damaged(owner,
-                     "it writes only some elements, but its result takes no operand's place");
+                     "it writes only some elements, but it is a copy, or its result takes no "
+                     "operand's place");
     if (command.in_place() != kNoPlace && command.in_place() >= command.bindings()->size())
       return damaged(owner, "its result takes the place of binding %u of %u", command.in_place(),
                      command.bindings()->size());
@@ -585,11 +602,11 @@ Status Verifier::checkPlan() const {
                    commandCount);
   GANTRY_RETURN_IF_ERROR(checkExprIndices("program", "requirements", *program_.requirements()));
   if (program_.bounded() && !program_.dynamic())
-    return damaged("program", "bounds in a program that is not dynamic");
+    return damaged("program", "has bounds in a program that is not dynamic");
   for (uint32_t i = 0; program_.bounded() && i < program_.symbols()->size(); ++i)
     if (program_.symbols()->Get(i)->max() == 0)
       return damaged(label("symbols", i, program_.symbols()->Get(i)->name()),
-                     "no bound in a program that is planned for bounds");
+                     "has no bound in a program that is planned for bounds");
   if ((!program_.dynamic() || program_.bounded()) &&
       program_.lower_bound_bytes() > program_.arena_bytes())
     return damaged("program", "an arena of %llu bytes is below its lower bound of %llu",
@@ -603,12 +620,13 @@ Status Verifier::checkChunks() const {
   for (uint32_t i = 0; i < program_.chunks()->size(); ++i) {
     const Chunk &chunk = *program_.chunks()->Get(i);
     if (chunk.offset() != end || chunk.size() == 0 || chunk.size() > constantsBytes_ - end)
-      return damaged("chunks[" + std::to_string(i) + "]",
-                     "%llu bytes at %llu do not continue at %llu within %llu",
-                     static_cast<unsigned long long>(chunk.size()),
-                     static_cast<unsigned long long>(chunk.offset()),
-                     static_cast<unsigned long long>(end),
-                     static_cast<unsigned long long>(constantsBytes_));
+      return damaged(
+          "chunks[" + std::to_string(i) + "]",
+          "%llu bytes at offset %llu; a chunk must begin where the one before it ends (%llu) "
+          "and lie within the %llu bytes of constants",
+          static_cast<unsigned long long>(chunk.size()),
+          static_cast<unsigned long long>(chunk.offset()), static_cast<unsigned long long>(end),
+          static_cast<unsigned long long>(constantsBytes_));
     end += chunk.size();
   }
   if (end != constantsBytes_)

@@ -64,7 +64,8 @@ private:
   Status checkCapacity(const State &state, const Value &value) const {
     const std::optional<int64_t> size = folded_[value.size()];
     if (size && static_cast<uint64_t>(*size) > state.capacity_bytes())
-      return damaged(state, std::to_string(*size) + " bytes in a buffer of " +
+      return damaged(state, "has a value of " + std::to_string(*size) +
+                                " bytes, but a capacity of " +
                                 std::to_string(state.capacity_bytes()));
     return {};
   }

@@ -11,8 +11,8 @@ bool isEmpty(const Box &box) {
   return box.elementBytes == 0;
 }
 
-/// Calls `body` with each run that begins at `offset` or later, from dimension `d` inwards.
-/// `contiguous` is the first dimension from which on the box is one run.
+/// Calls `body` with each run of the box for fixed indices of the dimensions before `d`. `offset`
+/// is the byte offset of these indices. From dimension `contiguous` on, the box is one run.
 bool walk(const Box &box, const std::vector<uint64_t> &strides, size_t d, size_t contiguous,
           uint64_t offset, const std::function<bool(const ByteRange &)> &body) {
   if (d == box.dims.size())
@@ -63,7 +63,7 @@ ByteRange rangeOf(const Box &box) {
 void forEachRun(const Box &box, const std::function<bool(const ByteRange &)> &body) {
   if (isEmpty(box))
     return;
-  // From dimension `contiguous` on, the box has all indices of the inner dimensions.
+  // In all dimensions after `contiguous`, the box has every index.
   size_t contiguous = box.dims.size();
   while (contiguous > 0) {
     --contiguous;

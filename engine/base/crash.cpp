@@ -77,7 +77,8 @@ bool setCrashHandler(CrashHandler handler, void *user) {
       return false;
     }
     // onSignal() may already be the action: the program may have replaced it before
-    // clearCrashHandler() and put it back later. The action before it is then known.
+    // clearCrashHandler() and put it back later. oldActions then already holds the action that
+    // onSignal() once replaced.
     const bool ours = (before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == onSignal;
     if (!ours)
       oldActions[i] = before;

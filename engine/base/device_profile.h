@@ -29,7 +29,8 @@ struct DeviceFeatures {
   bool storageBuffer8BitAccess = false;
   bool storageBuffer16BitAccess = false;
   bool bufferDeviceAddress = false;
-  // Subgroup operations in compute kernels, where every subgroup has subgroupSize lanes.
+  // Subgroup operations in compute kernels, where every subgroup has subgroupSize lanes. The
+  // comments name the functions in GLSL.
   bool subgroupShuffle = false;    // subgroupShuffle
   bool subgroupArithmetic = false; // subgroupAdd, subgroupMax …
   bool subgroupVote = false;       // subgroupAll, subgroupAny
@@ -102,9 +103,9 @@ std::string profileNameFor(const DeviceProfile &device);
 
 /// Returns whether a program compiled for `profile` may run on `device`: both have the same
 /// backend, each limit of the device is at least as good as the profile's, the device has the
-/// profile's features, and the subgroup sizes are equal unless the profile's is 1. Matrix shapes
-/// are not compared, because the artifact lists the shapes and the subgroup sizes that its kernels
-/// need.
+/// profile's features, and the subgroup sizes are equal unless the profile's is 1. Matrix shapes,
+/// the ranges of subgroup sizes and maxLoopRounds are not compared, because the artifact lists what
+/// each kernel needs of them.
 bool meets(const DeviceProfile &device, const DeviceProfile &profile);
 
 /// The names that namedProfile() accepts, sorted.

@@ -234,8 +234,8 @@ DeviceProfile amdCdna3() {
 }
 
 /// The limits are the smaller ones of Mesa's ANV and Intel's own driver [anv, intel-windows]: ANV
-/// offers 64 KiB of local memory, Intel's driver 32 KiB; bindings reach 1 GiB. Subgroups have 8, 16
-/// or 32 lanes.
+/// offers 64 KiB of local memory, Intel's driver 32 KiB; one binding has at most 1 GiB. Subgroups
+/// have 8, 16 or 32 lanes.
 DeviceProfile intel(const char *name) {
   DeviceProfile profile = gpu(name, 32);
   letSubgroupsVary(profile, 8, 32);

@@ -51,7 +51,7 @@ static_assert(GANTRY_MEMORY_UPLOAD == static_cast<int>(device::MemoryKind::kUplo
 static_assert(GANTRY_MEMORY_READBACK == static_cast<int>(device::MemoryKind::kReadback));
 static_assert(GANTRY_MEMORY_UNIFIED == static_cast<int>(device::MemoryKind::kUnified));
 static_assert(GANTRY_MEMORY_KIND_COUNT == device::kMemoryKindCount);
-static_assert(sizeof(gantry_memory_heap_t) == sizeof(size_t) + 40, "the ABI of its first version");
+static_assert(sizeof(gantry_memory_heap_t) == sizeof(size_t) + 40, "the size of its first version");
 
 gantry_memory_heap_t describeHeap(const device::DeviceInfo &info, uint32_t index,
                                   const device::MemoryBudget &budget) {

@@ -48,8 +48,9 @@ gantry_status_t portAt(const std::vector<program::Port> &ports, const char *kind
   if (!info)
     return capi::nullArgument("gantry_program_port", "info");
   if (index >= ports.size())
-    return capi::report(statusf(StatusCode::kInvalidArgument, "no %s %zu; the program has %zu",
-                                kind, index, ports.size()));
+    return capi::report(statusf(StatusCode::kInvalidArgument,
+                                "there is no %s %zu; the program has %zu, numbered from 0", kind,
+                                index, ports.size()));
   capi::fillPort(ports[index], info);
   return GANTRY_STATUS_OK;
 }
@@ -165,7 +166,8 @@ gantry_status_t gantry_program_arena_bytes(const gantry_program_t *program, cons
   const size_t wanted = metadata.symbols()->size();
   if (symbol_count != wanted || (wanted > 0 && !symbols))
     return capi::report(statusf(StatusCode::kInvalidArgument,
-                                "%zu values for the program's %zu symbols", symbol_count, wanted));
+                                "%zu symbol values given; the program has %zu symbols",
+                                symbol_count, wanted));
   auto plan = program::makeShapePlan(metadata, {symbols, symbol_count}, {});
   if (!plan.isOk())
     return capi::report(plan.status());

@@ -87,7 +87,8 @@ gantry_status_t gantry_program_state(const gantry_program_t *program, size_t ind
     return capi::report(valid);
   const std::vector<program::StatePort> &states = program->program->states();
   if (index >= states.size())
-    return capi::report(statusf(StatusCode::kInvalidArgument, "no state %zu; the program has %zu",
+    return capi::report(statusf(StatusCode::kInvalidArgument,
+                                "there is no state %zu; the program has %zu, numbered from 0",
                                 index, states.size()));
   const size_t size = info->struct_size;
   std::memset(static_cast<void *>(info), 0, size);
@@ -148,8 +149,9 @@ gantry_status_t gantry_state_get_info(gantry_state_t *state, size_t index,
     return capi::report(valid);
   const std::vector<program::State::Entry> &entries = state->state->entries();
   if (index >= entries.size())
-    return capi::report(statusf(StatusCode::kInvalidArgument, "no state %zu; the object has %zu",
-                                index, entries.size()));
+    return capi::report(statusf(StatusCode::kInvalidArgument,
+                                "there is no state %zu; the object has %zu, numbered from 0", index,
+                                entries.size()));
   state->state->refresh();
   const program::State::Entry &entry = entries[index];
   const size_t size = info->struct_size;

@@ -85,8 +85,8 @@ Status CommandList::dispatch(const Dispatch &dispatch) {
       used_.storageBuffers + storage > capacity_.storageBuffers ||
       used_.texelBuffers + texels > capacity_.texelBuffers)
     return statusf(StatusCode::kInvalidArgument,
-                   "the command list was begun for %u dispatches with %u storage and %u texel "
-                   "buffers",
+                   "the dispatch exceeds the capacity given to begin(): %u dispatches, %u storage "
+                   "buffers and %u texel buffers in total",
                    capacity_.dispatches, capacity_.storageBuffers, capacity_.texelBuffers);
   GANTRY_RETURN_IF_ERROR(doDispatch(dispatch));
   used_.dispatches += 1;
@@ -124,8 +124,9 @@ Status CommandList::checkBindings(const Dispatch &dispatch) const {
     }
     if (range.offsetBytes % alignment != 0)
       return statusf(StatusCode::kInvalidArgument,
-                     "dispatch of '%s': offset %" PRIu64 " is not a multiple of %" PRIu64, name,
-                     range.offsetBytes, alignment);
+                     "dispatch of '%s': a buffer is bound at offset %" PRIu64
+                     ", which is not a multiple of %" PRIu64,
+                     name, range.offsetBytes, alignment);
     if (storage && range.sizeBytes > info.profile.maxStorageBufferRange)
       return statusf(StatusCode::kUnsupported,
                      "dispatch of '%s': a storage buffer of %" PRIu64
@@ -174,7 +175,8 @@ Status CommandList::timestamp() {
   if (!owner_.info().timestamps)
     return Status(StatusCode::kUnsupported, "the device has no timestamps");
   if (used_.timestamps >= capacity_.timestamps)
-    return statusf(StatusCode::kInvalidArgument, "the command list was begun for %u timestamps",
+    return statusf(StatusCode::kInvalidArgument,
+                   "the timestamp exceeds the capacity given to begin(): %u timestamps",
                    capacity_.timestamps);
   GANTRY_RETURN_IF_ERROR(doTimestamp(used_.timestamps));
   used_.timestamps += 1;

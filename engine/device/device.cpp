@@ -35,7 +35,7 @@ Status checkTexels(const KernelSource &source, const DeviceProfile &profile) {
       (count > 0 && count + source.storageBufferCount() > profile.maxResourcesPerStage))
     return statusf(StatusCode::kUnsupported,
                    "kernel '%.*s': binds %zu texel and %u storage buffers; the device allows %u "
-                   "and %u together",
+                   "texel buffers, and %u buffers of both kinds together",
                    nameLength, name, count, source.storageBufferCount(),
                    profile.maxTexelBuffersPerStage, profile.maxResourcesPerStage);
   return {};
@@ -155,7 +155,7 @@ Status Device::memoryBudgets(std::span<MemoryBudget> perHeap) {
     return lostStatus();
   if (perHeap.size() != info_.memoryHeaps.size())
     return statusf(StatusCode::kInvalidArgument,
-                   "room for the budgets of %zu heaps; the device has %zu", perHeap.size(),
+                   "the span has room for %zu budgets; the device has %zu heaps", perHeap.size(),
                    info_.memoryHeaps.size());
   if (info_.memoryBudgets) {
     return noted(doMemoryBudgets(perHeap));
@@ -212,12 +212,13 @@ Status Device::checkPart(const char *what, const Memory &range, uint64_t offset,
   if (size == 0 || offset % granularity != 0 || size % granularity != 0)
     return statusf(StatusCode::kInvalidArgument,
                    "%s of [%" PRIu64 ", +%" PRIu64 "): offset and size must be multiples of "
-                   "%" PRIu64,
+                   "%" PRIu64 ", and the size not 0",
                    what, offset, size, granularity);
   if (offset > range.sizeBytes() || size > range.sizeBytes() - offset)
     return statusf(StatusCode::kInvalidArgument,
-                   "%s of [%" PRIu64 ", +%" PRIu64 ") in a range of %" PRIu64 " bytes", what,
-                   offset, size, range.sizeBytes());
+                   "%s of [%" PRIu64 ", +%" PRIu64 "), which is not inside a range of %" PRIu64
+                   " bytes",
+                   what, offset, size, range.sizeBytes());
   return {};
 }
 
@@ -265,14 +266,16 @@ Result<std::unique_ptr<Memory>> Device::importMemory(const ImportSource &source)
     if (!source.hostPointer || reinterpret_cast<uintptr_t>(source.hostPointer) % alignment != 0 ||
         source.sizeBytes == 0 || source.sizeBytes % alignment != 0)
       return statusf(StatusCode::kInvalidArgument,
-                     "import of host memory at %p of %" PRIu64 " bytes; '%s' takes multiples of "
-                     "%" PRIu64,
+                     "import of host memory at %p of %" PRIu64 " bytes; '%s' requires that "
+                     "address and size are multiples of %" PRIu64 " and not 0",
                      source.hostPointer, source.sizeBytes, info_.name.c_str(), alignment);
   } else {
     if (!info_.external.opaqueFds)
       return lacks("import of memory by descriptor");
     if (source.fd < 0 || source.sizeBytes == 0)
-      return statusf(StatusCode::kInvalidArgument, "import of descriptor %d with %" PRIu64 " bytes",
+      return statusf(StatusCode::kInvalidArgument,
+                     "import of descriptor %d with %" PRIu64
+                     " bytes; the descriptor must be at least 0, the size at least 1",
                      source.fd, source.sizeBytes);
   }
   if (source.sizeBytes > profile().maxAllocationBytes)
@@ -280,7 +283,8 @@ Result<std::unique_ptr<Memory>> Device::importMemory(const ImportSource &source)
                    "import of %" PRIu64 " bytes; '%s' takes at most %" PRIu64, source.sizeBytes,
                    info_.name.c_str(), profile().maxAllocationBytes);
   if (source.memoryType && *source.memoryType >= info_.memoryTypes.size())
-    return statusf(StatusCode::kInvalidArgument, "import with memory type %u; the device has %zu",
+    return statusf(StatusCode::kInvalidArgument,
+                   "import with memory type %u; the device has %zu types, numbered from 0",
                    *source.memoryType, info_.memoryTypes.size());
   return own(noted(doImport(source)));
 }
@@ -348,7 +352,8 @@ Result<bool> Device::wait(uint64_t ticket, uint64_t timeoutNs) {
   const uint64_t last = lastTicket_.load();
   if (ticket > last)
     return statusf(StatusCode::kInvalidArgument,
-                   "wait for ticket %" PRIu64 "; the last submission has %" PRIu64, ticket, last);
+                   "wait for ticket %" PRIu64 "; the last submission has ticket %" PRIu64, ticket,
+                   last);
   return noted(doWait(ticket, timeoutNs));
 }
 

@@ -57,7 +57,7 @@ Status conflict(const Range &a, const Range &b) {
                  static_cast<unsigned long long>(std::min(a.last, b.last)), a.space);
 }
 
-/// Returns an error where two commands between the same barriers conflict.
+/// Checks that no two commands between the same barriers conflict. `ranges` are their accesses.
 Status checkBetweenBarriers(std::vector<Range> &ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
     if (a.space != b.space)

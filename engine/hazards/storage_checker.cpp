@@ -15,7 +15,8 @@ constexpr uint32_t kNobody = UINT32_MAX;
 /// The value that wrote each byte of the arena last.
 class Owners {
 public:
-  /// Calls `body` with each part of the run that has one owner, or kNobody, until it returns false.
+  /// Divides the run into parts, each of which one value wrote last, or no value (kNobody). Calls
+  /// `body` with each part and its value until `body` returns false.
   template <typename Body> void forEach(const ByteRange &run, Body body) const {
     uint64_t at = run.offset;
     const uint64_t end = run.offset + run.sizeBytes;
@@ -99,8 +100,8 @@ private:
     });
   }
 
-  /// Every byte of a value that a command reads was last written as a byte of this value, or of
-  /// another one in the same storage.
+  /// Checks that each byte of a value that a command reads was last written as a byte of this
+  /// value, or of another value of the same storage.
   Status checkRead(uint32_t command, uint32_t value) const {
     Status status;
     forEachRunOf(value, [&](const ByteRange &run) {
@@ -124,8 +125,8 @@ private:
     return status;
   }
 
-  /// A command does not write bytes that it reads, unless the result takes the operand's place as a
-  /// whole. A value does not overwrite another part of its storage.
+  /// Checks that a command does not write bytes that it reads, unless the result takes the
+  /// operand's place as a whole, and that a value does not overwrite another part of its storage.
   Status checkWrite(uint32_t command, const StorageCommand &accesses, uint32_t value) const {
     Owners read;
     for (const uint32_t other : accesses.reads)

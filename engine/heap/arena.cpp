@@ -95,7 +95,7 @@ inline bool Arena::countName(uint32_t name) {
   return name < names_.size() || names_.resize(std::bit_ceil(name + 1));
 }
 
-// Takes a range, with its record, of the size classes; kNone if none fits. Ranges are aligned to
+// Takes a range, with its record, from the size classes; kNone if none fits. Ranges are aligned to
 // 256 bytes, so a larger alignment is not served.
 inline uint32_t Arena::takeCached(const BufferRequest &request) {
   if (request.sizeBytes > SizeClasses::kMaxBytes || request.alignment > 256 || request.dedicated)
@@ -103,9 +103,9 @@ inline uint32_t Arena::takeCached(const BufferRequest &request) {
   return cached_.take(handles_, static_cast<uint32_t>(SizeClasses::classOf(request.sizeBytes)));
 }
 
-// Takes a record and a block of the pool for it. If the small pool has no room, one range of the
-// size classes that is long enough is freed to its pool. If this does not help, all ranges of the
-// size classes are freed, because neighbours may merge to the required length.
+// Takes a record, and a block of the pool that serves the request. If the small pool has no room,
+// one range of the size classes that is long enough is freed to its pool. If this does not help,
+// all ranges of the size classes are freed, because neighbours may merge to the required length.
 HeapCode Arena::takeFromPool(const BufferRequest &request, uint32_t *index) {
   const PoolIndex pool = poolFor(request);
   *index = takeRecord();
@@ -129,8 +129,8 @@ HeapCode Arena::takeFromPool(const BufferRequest &request, uint32_t *index) {
 }
 
 // Allocates a block of the pool for a record. Uses the pool's avoided slab only if no other slab
-// has room. With a maxGapBytes, allocates only if the best free range is at most that long, and
-// never in the avoided slab.
+// has room. If maxGapBytes is not UINT64_MAX, allocates only if the free range that the pool finds
+// is at most maxGapBytes long, and never in the avoided slab.
 HeapCode Arena::takeBlock(PoolIndex poolIndex, const BufferRequest &request, uint32_t index,
                           uint64_t maxGapBytes) {
   Pool &pool = pools_[poolIndex];
@@ -214,9 +214,9 @@ HeapCode Arena::attach(uint32_t index, const BufferRequest &request) {
   return takeBlock(poolFor(request), request, index);
 }
 
-// Updates the totals, and the limit of the size classes. The limit is the arena's equal share of
-// the reserved bytes, or the option if that is more: other arenas cannot use these ranges.
-// An option of 0 keeps the limit at 0.
+// Updates the totals, and the limit on the bytes in the size classes. There is a limit because
+// other arenas cannot use these ranges. It is HeapOptions::sizeClassBytes, or the kind's reserved
+// bytes divided by its number of arenas if that is more. If the option is 0, the limit is 0.
 void Arena::publish() {
   counter_.publish(totals_);
   if (environment_.options.sizeClassBytes != 0)
@@ -289,7 +289,7 @@ inline bool Arena::finishRelease(uint32_t index) {
 }
 
 // Puts a range into its size class, or frees it to its pool if it has no class, if the size classes
-// are full, or if its record is used up. The result is that of finishRelease().
+// are full, or if its record is retired (buffer_record.h). The result is that of finishRelease().
 inline bool Arena::freeRange(uint32_t index) {
   BufferRecord &record = handles_.record(index);
   if (record.sizeClass == SizeClasses::kCount ||

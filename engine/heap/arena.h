@@ -1,5 +1,5 @@
-// An arena: the buffers of one memory kind that one thread allocates, with their records, pools and
-// counters, all under one lock.
+// An arena: the buffers of one memory kind (MemoryKind) that one thread allocates, with their
+// records, pools and counters, all under one lock.
 //
 // In engine/heap, "arena" has this meaning, as in thread-caching allocators. Elsewhere in the
 // project an arena is the memory of a program's transients (docs/design.md).
@@ -10,8 +10,8 @@
 // that arena's lock, even if it has another arena. Each operation changes the state of one arena,
 // under its lock, and uses only the shared state of the heap that "Threads" lists.
 //
-//   allocate   1. Take a range of the size classes (size_classes.h).
-//              2. Else take a range of the pool that serves the size (tlsf.h).
+//   allocate   1. Take a range from the size classes (size_classes.h).
+//              2. Else take a range from the pool that serves the size (tlsf.h).
 //              3. Else, for the small pool, free ranges of the size classes and repeat step 2.
 //              4. Else return kExhausted; Heap::allocate() then calls Growth.
 //   release    While work may still use the range, add it to the pending releases
@@ -51,8 +51,9 @@ PoolIndex poolFor(const BufferRequest &request);
 
 struct Pool {
   explicit Pool(const HostAllocator &host) : tlsf({kGranuleLog2, host}) {}
-  Tlsf tlsf;                    // Its regions are slabs; a region has its slab's number.
-  uint32_t avoidedSlab = kNone; // Allocations use this slab only if no other has room.
+  Tlsf tlsf; // Its regions are slabs; a region has its slab's number.
+  // The slab that compaction empties. Allocations use it only if no other slab has room.
+  uint32_t avoidedSlab = kNone;
 };
 
 /// The callbacks of the object that keeps the contents of buffers without storage (spilled
@@ -76,7 +77,7 @@ struct ArenaEnvironment {
   AbsentStorage absent;
   std::atomic<uint64_t> movedBytes{0};   // Bytes moved by relocations so far.
   std::atomic<uint64_t> spilledBytes{0}; // Bytes of spilled buffers.
-  std::atomic<bool> closing{false};      // The heap ends when its last buffer is released.
+  std::atomic<bool> closing{false};      // The release of the last buffer destroys the heap.
 };
 
 /// The counts of the buffers with one name in one arena.
@@ -106,7 +107,8 @@ public:
   HeapCode attach(uint32_t index, const BufferRequest &request);
 
   HeapCode retain(BufferHandle buffer);
-  /// Implements Heap::release(). `after` has no effect unless this releases the last reference.
+  /// Implements Heap::release(). Adds the points of `after` to those that the range waits for, also
+  /// if other references remain.
   HeapCode release(BufferHandle buffer, std::span<const TimelinePoint> after, Outcome *outcome);
   /// Keeps the storage in use until the point has passed, even if the buffer is released earlier.
   HeapCode freeAfter(BufferHandle buffer, const TimelinePoint &point);
@@ -115,9 +117,10 @@ public:
   HeapCode describe(BufferHandle buffer, uint32_t *name, uint32_t *references);
   /// Writes the buffer's place and requested size. Returns kBusy if the buffer has no storage.
   HeapCode locate(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes);
-  /// Does the same, and counts a pin if the buffer is movable or spillable. *ticket is the last
-  /// submission that is known to use the storage, for example a copy into it; 0: none.
-  /// Returns kBusy, without a pin, if the buffer has no storage or is being relocated (*moving).
+  /// Like locate(), and counts a pin if the buffer is movable or spillable. *ticket is the last
+  /// submission that is known to use the storage, for example a copy into it; 0: none. *moving
+  /// says whether the buffer is being relocated. Returns kBusy, without a pin, if it is, or if the
+  /// buffer has no storage.
   HeapCode pin(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes, uint64_t *ticket,
                bool *moving);
   /// Returns kInvalidArgument if a movable or spillable buffer is not pinned.

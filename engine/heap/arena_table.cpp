@@ -15,7 +15,8 @@ Arena *ArenaTable::make(uint32_t kind, uint32_t number) {
   std::atomic<Arena *> &entry = arenas_[kind][number];
   if (Arena *made = entry.load(std::memory_order_relaxed); made != nullptr)
     return made;
-  environment_.totals[kind].arenas += 1; // Before the arena exists: Arena::publish() divides by it.
+  // The arena is counted before it exists, because Arena::publish() divides by the count.
+  environment_.totals[kind].arenas += 1;
   auto *arena = hostNew<Arena>(environment_.options.host, environment_, static_cast<uint8_t>(kind));
   if (arena == nullptr)
     environment_.totals[kind].arenas -= 1;

@@ -1,7 +1,8 @@
 // The arenas of a heap: up to kArenasPerKind for each memory kind.
 //
-// The number of a thread (engine/base/thread_number.h), modulo kArenasPerKind, selects its arena.
-// An arena is made when a thread first needs it.
+// The number of a thread (engine/base/thread_number.h), modulo kArenasPerKind, selects its arena,
+// so threads whose numbers are equal modulo kArenasPerKind share an arena. An arena is made when a
+// thread first needs it.
 // Ownership: the table owns the arenas and destroys them in its destructor. Threads: any; arenas
 // are made under the table's lock. Errors: ofThread() returns nullptr if the host has no memory.
 #pragma once

@@ -11,7 +11,8 @@ constexpr uint64_t kMaxGapBytes = 512 << 10;
 // An empty slab of another pool is used instead of a new slab if it is at most this many times as
 // long as the new slab would be.
 constexpr uint64_t kMaxAdoptedFactor = 2;
-// The same if the heap would otherwise give that slab back to the driver and take a new one.
+// The same factor for the case that the heap would otherwise give the empty slab back to the driver
+// and allocate a new one (growth.h, step 3b).
 constexpr uint64_t kMaxSparedFactor = 4;
 // The order in which pools give up empty slabs. Slabs of small buffers come last, because they are
 // needed again soonest.
@@ -88,9 +89,9 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
   if (reserved + size > target) {
     if (const HeapCode code = borrow(home, wanted); code != HeapCode::kExhausted)
       return code;
-    home.flush(); // slabs may become empty by this
-    // An empty slab that is too long for the pool is still better than a call of the driver, but it
-    // counts as a retake: the sizes of the requests have changed.
+    home.flush(); // This may empty slabs.
+    // Even an empty slab that is kMaxSparedFactor times as long as a new slab is better than a call
+    // of the driver. Its use counts as a retake, because the sizes of the requests have changed.
     if (adoptSlab(home, wanted, kMaxSparedFactor * size)) {
       slabs_.retention(kind).noteTaken(0, 0);
       if (const HeapCode code = wanted.takeFrom(home); code != HeapCode::kExhausted)

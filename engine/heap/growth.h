@@ -1,20 +1,27 @@
 // Growth: finds storage for a request when the arena of the calling thread has no range for it.
 //
-// The smallest slab that can hold the buffer is called minimal. S is the size that a new slab
-// would have: the size of retention.h, or the minimal size if that is longer. For a huge or
-// dedicated buffer, S is the minimal size.
+// Terms:
+//   kind     The request's memory kind. It is either tight or quick, and has a target for its
+//            reserved bytes. retention.h defines these terms.
+//   pool     The slabs of one arena for buffers of similar sizes (PoolIndex, arena.h). A buffer of
+//            the small, the large or the huge pool is called small, large or huge.
+//   minimal  A minimal slab is the smallest slab that can hold the buffer.
+//   S        The size in bytes of a new slab: Retention::slabBytes(), or the size of a minimal slab
+//            if that is more. For a huge or dedicated buffer, S is the size of a minimal slab.
 //
 // The steps, until one of them yields storage:
-//   1. If the kind has pending releases, free those of all arenas whose work is done. Search the
-//      thread's arena again.
-//   2. If the kind is quick (retention.h), move an empty slab of at most 2 S from any pool of the
-//      kind, in any arena, to the pool that needs it.
-//   3. If a new slab would make reserved bytes exceed the target of retention.h:
+//   1. If an arena of the kind has pending releases (released ranges that work may still use), ask
+//      the device which work is done, and free the pending ranges of all arenas that waited for it.
+//      In any case, search the thread's arena again.
+//   2. If the kind is quick, take an empty slab of at most 2 S bytes from any pool of any arena of
+//      the kind, and give it to the pool of the thread's arena that serves the request.
+//   3. If a new slab would make the kind's reserved bytes exceed the target:
 //      a. Use a range of another arena. If there is none and the buffer is small, use a gap of at
 //         most 512 KiB between large buffers of the thread's arena. After kMaxBorrowed successes in
 //         a row, step a is left out once.
-//      b. Flush the size classes of the thread's arena, because this may empty slabs. Then move an
-//         empty slab as in step 2, but of at most 4 S. This counts as a retake.
+//      b. Flush the size classes of the thread's arena, because this may empty slabs. Then take an
+//         empty slab as in step 2, for a quick or a tight kind, but of at most 4 S bytes. This
+//         counts as a retake (retention.h).
 //      c. Free empty slabs of the kind until a new slab keeps the target, or none is left.
 //   4. Allocate a new slab of S bytes. If it is refused, allocate a minimal slab.
 //   5. If the driver or a budget refuses that too, climb the pressure ladder:
@@ -26,7 +33,8 @@
 //      gaps again, and try to allocate a minimal slab. If nothing helps, return the last refusal.
 //
 // Dedicated buffers do not use slabs of other pools (2, 3b). A live buffer that needs storage again
-// (attach) gets it from its own arena, so it does not use ranges of other arenas or gaps.
+// (attach) gets it from the pool of its own arena that serves its size, so it uses neither ranges
+// of other arenas nor gaps of the large pool.
 //
 // Threads: any. The object's lock, the growth lock, admits one thread at a time. An allocation that
 // finds a range in its own arena does not acquire it. Lock order: the growth lock, the arena
@@ -84,9 +92,11 @@ public:
 
   // ---- The caller need not hold the lock. ------------------------------------------------------
 
-  /// Reads from the device which work is done, and advances timeline 0.
+  /// Reads from the device which work is done, and advances timeline 0, the device's own
+  /// (timelines.h).
   HeapCode refreshCompleted();
-  /// Frees pending ranges whose points have passed, in all arenas.
+  /// Frees pending ranges whose points have passed, in all arenas. PendingReleases::findPassed()
+  /// limits the search.
   void reclaimAll();
   /// Is called, without the lock, after a release has emptied a slab. Frees empty slabs down to the
   /// low watermark if they exceed the high watermark (HeapOptions).

@@ -23,8 +23,8 @@ public:
 
   HandleTable(const HostAllocator &host, uint32_t tag) : chunks_(host), tag_(tag) {}
 
-  /// Adds 1024 records for an arena and returns the index of the first. `number` counts the arena's
-  /// chunks from 0.
+  /// Adds a chunk of 1024 records for an arena and returns the index of the first record. `number`
+  /// is how many chunks the arena has already.
   uint32_t addChunk(Arena &owner, uint32_t number);
 
   /// The arena of a handle's record; nullptr if the handle has another heap's tag or its record
@@ -49,8 +49,8 @@ public:
   BufferHandle handle(uint32_t index) const {
     return handleOf(record(index).generation, tag_, index);
   }
-  /// The number of a record within its arena, which counts its records from 0 in the order of its
-  /// chunks.
+  /// The position of a record among the records of its arena, from 0. An arena's records are in the
+  /// order in which its chunks were added.
   uint32_t numberInArena(uint32_t index) const {
     return chunks_[index >> kChunkLog2].number * kChunkRecords + index % kChunkRecords;
   }
@@ -63,7 +63,7 @@ private:
     BufferRecord records[kChunkRecords];
     RecordTail tails[kChunkRecords];
     std::atomic<Arena *> owner;
-    uint32_t number; // The owner counts its chunks from 0.
+    uint32_t number; // Position among the chunks of the owner, from 0.
   };
   SegmentedArray<Chunk, 0> chunks_;
   uint32_t tag_;

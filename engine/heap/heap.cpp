@@ -101,8 +101,9 @@ void HeapDeleter::operator()(Heap *heap) const {
 
 // The deleter of shareHeap(): destroys the heap when its last buffer is released. `remaining`
 // counts the live buffers and this call. Every release of a last reference that takes an arena's
-// lock after `closing` is set decrements it, and whoever reaches 0 destroys the heap. The locks of
-// all arenas are held during the count, so each buffer is either counted or was released before.
+// lock after `closing` is set decrements it, and so does this call. The decrement to 0 destroys the
+// heap. The locks of all arenas are held during the count, so each buffer is either counted or was
+// released before.
 static void endWithLastBuffer(Heap *heap) {
   HeapComponents &components = heap->components();
   uint64_t live = 1; // One for this call.
@@ -321,8 +322,8 @@ NameId Heap::intern(const char *name) { return components_.names.intern(name); }
 
 namespace {
 
-// Adds the numbers of one arena: its unpublished peak to `unpublished`, the free bytes of its pools
-// to `freeBytes`, and all others to `out`.
+// Adds the statistics of one arena: its unpublished peak (LiveCounter::unpublishedPeak) to
+// `unpublished`, the free bytes of its pools to `freeBytes`, and all other numbers to `out`.
 void addArena(Arena &arena, KindStatistics &out, int64_t &unpublished, uint64_t &freeBytes) {
   ArenaAccess access(arena);
   out.liveBytes += static_cast<uint64_t>(access.counter().live());

@@ -114,8 +114,9 @@ public:
   /// that waited for this.
   HeapCode advance(uint32_t timeline, uint64_t value);
   /// Reads from the device which work is done, and frees storage that waited for it. Allocations do
-  /// this too when they find no free range. A call per step frees ranges earlier, so that they
-  /// merge with free neighbours. Does not wait for the device.
+  /// this too when they find no free range. A program that calls poll() once in each iteration of
+  /// its main loop frees ranges earlier, so that they merge with free neighbours. Does not wait for
+  /// the device.
   HeapCode poll();
 
   // ---- retention -------------------------------------------------------------------------------
@@ -137,9 +138,9 @@ public:
   /// Returns the name of a text. Equal texts give equal names. Index 0 if the text is empty or
   /// longer than 4096 bytes, if the host has no memory, or if 65,535 names exist.
   NameId intern(std::string_view name);
-  /// The same for a text that ends with a zero byte; nullptr gives index 0. Remembers the name as a
-  /// hint for the text's address (names.h), and needs no lock while the hint is this name. A call
-  /// with another text, at this address or at one with the same hint, replaces the hint.
+  /// The same for a text that ends with a zero byte; nullptr gives index 0. Remembers the name in a
+  /// table of hints, in the entry that the text's address selects (names.h). A later call from the
+  /// same address needs no lock, until a call with another text replaces the entry.
   NameId intern(const char *name);
   /// Returns the name of a text that was interned from the same address before. Returns index 0 if
   /// the heap does not remember this or if the text has changed. Needs no lock and no host memory.

@@ -7,7 +7,7 @@
 // therefore freed before it is allocated again.
 //
 // A viewer that attaches late gets a snapshot of all live buffers (heap_snapshot.h). The snapshot
-// holds the lock of every arena, so it is exact at one sequence number.
+// holds the lock of every arena, so it is the exact state after the event of one sequence number.
 //
 // Threads: any. While there is neither an observer nor a trace, the callers of buffer() and slab()
 // only test isObserved(), which is one atomic load.
@@ -45,8 +45,9 @@ public:
   void setTraceId(uint16_t id) { traceId_ = id; }
   /// Switches the events to engine/trace on or off.
   void listen(bool wanted);
-  /// Returns the sequence number of the last event. All later events get times above *ticks. The
-  /// caller holds the growth lock and the locks of all arenas.
+  /// Returns the sequence number of the last event, and writes a time of the trace clock to *ticks.
+  /// All later events get later times. The caller holds the growth lock and the locks of all
+  /// arenas.
   uint64_t sequenceNow(uint64_t *ticks);
   const Names &names() const { return names_; }
 

@@ -1,5 +1,6 @@
 // The snapshot of a heap for a viewer that attaches late: the device, the slabs, all live buffers
-// and the totals, exact at one sequence number.
+// and the totals. It describes the heap exactly as it is after one event, whose sequence number
+// (heap_events.h) the snapshot contains.
 //
 // The snapshot takes the growth lock, the lock of the arena table and the lock of every arena, and
 // copies the live buffers. An operation changes an arena only under that arena's lock. An operation

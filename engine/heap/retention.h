@@ -46,11 +46,12 @@ public:
 
   /// The size of a new slab for the small pool or for the large pool.
   ///
-  /// A slab of a tight kind is a fixed share of the reserved bytes, so that the last slab, which
-  /// may be nearly empty, wastes at most that share: 1/64 for small buffers, within 256 KiB to 1
-  /// MiB, and 2 MiB for large ones. Drivers allow only about 4096 allocations (Vulkan's
-  /// maxMemoryAllocationCount), so slabs are never shorter than 1/2048 (small) or 1/256 (large) of
-  /// the reserved bytes. A quick kind takes 1/256 or 1/10, so that it needs few driver calls.
+  /// A slab of a tight kind is short compared to the reserved bytes, so that the last slab, which
+  /// may be nearly empty, wastes little. For small buffers it is 1/64 of the reserved bytes, but at
+  /// least 256 KiB and at most 1 MiB; for large buffers it is 2 MiB. Drivers allow only about 4096
+  /// allocations (Vulkan's maxMemoryAllocationCount), so slabs are never shorter than 1/2048
+  /// (small) or 1/256 (large) of the reserved bytes. A slab of a quick kind is at least 1/256
+  /// (small) or 1/10 (large) of the reserved bytes, so that the kind needs few driver calls.
   uint64_t slabBytes(bool small, uint64_t reserved) const {
     const uint64_t tight =
         small ? std::max<uint64_t>(std::clamp<uint64_t>(reserved / 64, 256 << 10, 1 << 20),

@@ -58,8 +58,8 @@ inline constexpr uint64_t kDefaultWork = 70'000'000;
 
 /// Options of planArena(). A request with pins is first planned without them, with a quarter of the
 /// limits: if the pins come from an earlier plan of the same values, the planner usually finds that
-/// plan again. Unless the result keeps the pins and is low enough, the request is then planned with
-/// the pins and the full limits.
+/// plan again. The request is then planned with the pins and the full limits, unless the first plan
+/// keeps the pins and either is at most enoughBytes high or is proven optimal.
 struct PlanRequest {
   std::vector<Pin> pins = {};
   uint64_t enoughBytes = 0;          // The search stops at this height or lower; 0: at the bound.

@@ -26,7 +26,7 @@ Result<WorkMeter> meterOf(const PlanRequest &request) {
   return WorkMeter(request.workLimit, WorkMeter::Clock::now() + wait);
 }
 
-/// Moves pinned values without bytes, which lie anywhere, to their pins. Returns whether every
+/// Moves pinned values without bytes, which may lie anywhere, to their pins. Returns whether every
 /// other pinned value already lies at its pin.
 bool matchesPins(const std::vector<Value> &values, const std::vector<Pin> &pins, Plan &plan) {
   for (const Pin &pin : pins) {

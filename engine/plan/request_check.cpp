@@ -25,16 +25,17 @@ Status checkValues(const std::vector<Value> &values, uint64_t &totalBytes) {
                      static_cast<Printable>(value.alignment));
     if (value.firstUse > value.lastUse)
       return statusf(StatusCode::kInvalidArgument,
-                     "value %zu is used first by command %u and last by command %u", i,
-                     value.firstUse, value.lastUse);
+                     "value %zu is used first by command %u and last by command %u; the first use "
+                     "must not come after the last",
+                     i, value.firstUse, value.lastUse);
     const std::optional<uint64_t> rounded = checkedRoundUp(value.sizeBytes, value.alignment);
     const std::optional<uint64_t> padded =
         rounded ? checkedAdd(*rounded, value.alignment - 1) : std::nullopt;
     const std::optional<uint64_t> sum = padded ? checkedAdd(totalBytes, *padded) : std::nullopt;
     if (!sum)
       return statusf(StatusCode::kInvalidArgument,
-                     "the sizes up to value %zu (%llu bytes, alignment %llu) exceed 64 bits", i,
-                     static_cast<Printable>(value.sizeBytes),
+                     "with value %zu (%llu bytes, alignment %llu) the padded sizes exceed 64 bits",
+                     i, static_cast<Printable>(value.sizeBytes),
                      static_cast<Printable>(value.alignment));
     totalBytes = *sum;
   }

@@ -10,7 +10,9 @@ namespace gantry::plan {
 
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{1} << 60; // Sums of a few offsets fit 63 bits.
+/// Slots of this many bytes or more are planned as rectangles only. Below this limit, sums of a few
+/// offsets fit 63 bits.
+constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
 
 uint64_t endOf(const Slot &slot) {
   uint64_t end = 0;
@@ -85,8 +87,9 @@ public:
   }
 
   /// Places the slots again and again, each time after one of the highest slots has got an earlier
-  /// place in the order, until the height is at most `enoughBytes` or the work is done. Lowers the
-  /// plan's height, and sets its offsets, if it finds a lower one.
+  /// place in the order. Stops when the height is at most `enoughBytes`, when the work limit is
+  /// used up, or when only the first slot of the order reaches the height. Sets the plan's height
+  /// and offsets if it finds a lower height.
   void improve(uint64_t enoughBytes, Plan &plan) {
     std::mt19937 random(1);
     uint64_t bestHeight = UINT64_MAX;
@@ -134,8 +137,8 @@ private:
   }
 
   uint64_t lowestOffset(uint32_t slot) {
-    // Each entry {from, to} forbids the offsets between from and to, because two pieces would
-    // overlap there.
+    // Each entry {from, to} forbids the offsets strictly between from and to, because two pieces
+    // would overlap there.
     forbidden_.clear();
     for (const uint32_t own : piecesOf_[slot])
       for (const uint32_t other : placed_)
@@ -166,7 +169,7 @@ private:
   const std::vector<Slot> &slots_;
   const SlotPieces &pieces_;
   uint64_t granule_ = UINT64_MAX; // The smallest alignment (plan.h explains occupied bytes).
-  uint64_t workLeft_;             // Comparisons of two pieces that may still be made.
+  uint64_t workLeft_;             // Comparing two pieces costs 1; a pair that overlaps in time, 16.
   std::vector<std::vector<uint32_t>> piecesOf_;
   std::vector<uint32_t> order_;
   std::vector<uint64_t> offsets_, tops_;

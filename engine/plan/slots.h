@@ -7,7 +7,8 @@
 // Algorithm: planArena() plans the slots as rectangles. If the pieces could need less, the slots
 // are placed one after another, each at the lowest offset at which its pieces overlap no piece of
 // an earlier slot. One of the slots that reach the height then gets an earlier place in the order,
-// and all are placed again, until the height is the lower bound of the pieces or the work is done.
+// and all are placed again, until the height is the lower bound of the pieces or the work limit is
+// used up.
 //
 // Threads: pure functions. Units: bytes. Errors: those of planArena() and validatePlan().
 #pragma once
@@ -26,7 +27,7 @@ struct SlotUse {
 
 struct Slot {
   uint64_t alignment = 1;    // The slot begins at a multiple of this power of two.
-  std::vector<SlotUse> uses; // At least one. They may overlap, and end within 64 bits.
+  std::vector<SlotUse> uses; // At least one. They may overlap; their ends fit 64 bits.
 };
 
 /// The pieces of several slots, slot by slot, each with the alignment of its slot.
@@ -40,9 +41,10 @@ struct SlotPieces {
 /// to the last use of that byte. Pieces begin at multiples of their slot's alignment.
 SlotPieces piecesOf(const std::vector<Slot> &slots);
 
-/// Places all slots. Plan::offsets has one offset per slot, the bounds are those of the pieces, and
-/// the height is at most that of planArena() for the slots as rectangles. The pins of the request
-/// must be empty.
+/// Places all slots. Plan::offsets has one offset per slot. The height is at most the height that
+/// planArena() reaches for the slots as rectangles. The lower bounds are those of the pieces; they
+/// are those of the rectangles where each slot has one piece, or where the slots have 2^60 bytes or
+/// more. The pins of the request must be empty.
 Result<Plan> planSlots(const std::vector<Slot> &slots, const PlanRequest &request = {});
 
 /// Checks that no two slots use the same bytes at one command, with validatePlan().

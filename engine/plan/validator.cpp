@@ -19,16 +19,19 @@ Status checkEach(const std::vector<Value> &values, const Plan &plan) {
     const uint64_t offset = plan.offsets[i];
     if (values[i].alignment == 0 || offset % values[i].alignment != 0)
       return statusf(StatusCode::kInternal,
-                     "the plan puts value %zu at %llu, against its alignment %llu", i,
-                     static_cast<Printable>(offset), static_cast<Printable>(values[i].alignment));
+                     "the plan puts value %zu at %llu, which is no multiple of its alignment %llu",
+                     i, static_cast<Printable>(offset),
+                     static_cast<Printable>(values[i].alignment));
     if (values[i].firstUse > values[i].lastUse)
-      return statusf(StatusCode::kInternal, "value %zu ends before it begins", i);
+      return statusf(StatusCode::kInternal, "the last use of value %zu comes before its first use",
+                     i);
     if (values[i].sizeBytes != 0 && // A value without bytes may lie anywhere.
         (offset > plan.heightBytes || values[i].sizeBytes > plan.heightBytes - offset))
-      return statusf(StatusCode::kInternal,
-                     "the plan puts value %zu of %llu bytes at %llu, outside of its height %llu", i,
-                     static_cast<Printable>(values[i].sizeBytes), static_cast<Printable>(offset),
-                     static_cast<Printable>(plan.heightBytes));
+      return statusf(
+          StatusCode::kInternal,
+          "the plan puts value %zu of %llu bytes at %llu, outside of the plan's height %llu", i,
+          static_cast<Printable>(values[i].sizeBytes), static_cast<Printable>(offset),
+          static_cast<Printable>(plan.heightBytes));
   }
   return Status::ok();
 }

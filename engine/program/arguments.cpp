@@ -11,11 +11,11 @@ Status checkMemory(const char *kind, const Port &port, const TensorArgument &arg
                    const TensorShape &shape, uint64_t needed) {
   const char *name = port.name.c_str();
   if (argument.data && argument.buffer)
-    return statusf(StatusCode::kInvalidArgument, "%s '%s': both data and buffer are set", kind,
-                   name);
+    return statusf(StatusCode::kInvalidArgument,
+                   "%s '%s': both data and buffer are set; set only one of them", kind, name);
   if (!argument.data && !argument.buffer && needed > 0)
-    return statusf(StatusCode::kInvalidArgument, "%s '%s': neither data nor buffer is set", kind,
-                   name);
+    return statusf(StatusCode::kInvalidArgument,
+                   "%s '%s': neither data nor buffer is set; set one of them", kind, name);
   if (argument.sizeBytes < needed)
     return statusf(StatusCode::kInvalidArgument,
                    "%s '%s': %" PRIu64 " bytes given, %s needs %" PRIu64, kind, name,
@@ -45,7 +45,8 @@ bool overlap(const BufferUse &a, const BufferUse &b) {
 }
 
 Status overlapError(const BufferUse &a, const BufferUse &b) {
-  return statusf(StatusCode::kInvalidArgument, "%s and %s overlap in the same buffer",
+  return statusf(StatusCode::kInvalidArgument,
+                 "%s and %s overlap in the same buffer; an output needs bytes of its own",
                  a.name.c_str(), b.name.c_str());
 }
 

@@ -22,10 +22,10 @@ struct OutputShape {
   uint64_t sizeBytes = 0;
 };
 
-/// Checks the memory of all arguments: host memory or a buffer, large enough, and no two outputs,
-/// nor an input and an output, in the same bytes of a buffer. The input and the output of a state
-/// may share their bytes. The shapes of the inputs must have passed bindSymbols(). Returns
-/// kInvalidArgument, with the port in the message.
+/// Checks the memory of all arguments. Each argument needs either host memory or a buffer, and
+/// enough bytes. In a buffer, an output must not overlap another output or an input; only the input
+/// and the output of a state may share their bytes. The shapes of the inputs must have passed
+/// bindSymbols(). Returns kInvalidArgument, with the port in the message.
 Status checkArguments(const Program &program, std::span<const TensorArgument> inputs,
                       std::span<const TensorArgument> outputs,
                       std::span<const OutputShape> outputShapes);

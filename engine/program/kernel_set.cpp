@@ -123,7 +123,7 @@ Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVarian
     return statusf(StatusCode::kUnsupported,
                    "kernel '%s' binds a tensor of %" PRIu64 " bytes; the device's storage buffers "
                    "hold %" PRIu64 ", its texel buffers %" PRIu64
-                   " texels, and the kernel has neither addresses nor slices to use instead",
+                   " texels, and the kernel can neither use an address nor be split into slices",
                    kernel.name()->c_str(), largest, profile.maxStorageBufferRange,
                    profile.maxTexelBufferElements);
   }
@@ -197,7 +197,8 @@ Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &ke
   const artifact::KernelVariant *best = nullptr;
   std::pair<int, int64_t> bestRank{kNever, 0};
   for (const artifact::KernelVariant *variant : *kernel.variants()) {
-    // Among variants with the same binding mode, the one with the highest grid is preferred.
+    // Among variants with the same binding mode, the one with the highest KernelVariant.grid
+    // (artifact.fbs) is preferred.
     const std::pair rank{rankOf(variant->binding(), choice, profile, large),
                          -static_cast<int64_t>(variant->grid())};
     if (rank.first == kNever || rank >= bestRank)

@@ -1,6 +1,10 @@
 // The kernels of a session: the choice of a kernel variant for each dispatch, and the compiled
 // pipelines. Each pipeline is compiled once.
 //
+// A kernel variant is one SPIR-V form of a kernel, with one way of binding its buffers and the
+// capabilities that it needs (KernelVariant in artifact.fbs). It is not a variant of the whole
+// artifact (variant_choice.h).
+//
 // Ownership: a KernelSet owns its pipelines. Threads: chooseVariant() and the functions for names
 // are pure; a KernelSet is used by one thread at a time.
 #pragma once

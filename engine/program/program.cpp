@@ -95,7 +95,8 @@ std::string_view Program::variantProfile(size_t index) const {
 
 Result<std::shared_ptr<const Program>> Program::variant(size_t index) const {
   if (index >= variantCount())
-    return statusf(StatusCode::kInvalidArgument, "no variant %zu; the program has %zu", index,
+    return statusf(StatusCode::kInvalidArgument,
+                   "there is no variant %zu; the program has %zu, numbered from 0", index,
                    variantCount());
   return make(artifact_, variantMetadata(index), path_, false);
 }

@@ -46,7 +46,7 @@ struct StatePort {
   uint32_t input = 0;
   std::optional<uint32_t> output;
   uint64_t capacityBytes = 0;      // Size of the buffer.
-  std::optional<uint32_t> initial; // The value, a constant, that the state has at first.
+  std::optional<uint32_t> initial; // Index of the constant that is the state's first value.
 };
 
 /// A loaded artifact, or one variant of it.
@@ -71,7 +71,7 @@ public:
   /// Returns true to the first caller only. Sessions use it to log the advice about variants
   /// (variant_choice.h) once per program.
   bool claimAdvice() const { return !advised_.exchange(true, std::memory_order_relaxed); }
-  /// The value of each expression; nullopt if it depends on a symbol.
+  /// The value of each shape expression (Expr in artifact.fbs); nullopt if it depends on a symbol.
   const std::vector<std::optional<int64_t>> &knownExprs() const { return knownExprs_; }
   const std::vector<Port> &inputs() const { return inputs_; }
   const std::vector<Port> &outputs() const { return outputs_; }

@@ -263,8 +263,9 @@ Status Recording::recordCommand(const Context &context, Recorder &recorder, uint
                                                               : recorder.copy(source, target);
 }
 
-/// If the result of a command that writes only some elements lies elsewhere than the operand with
-/// the others, copies the operand. This is so if a state's input and output are staged.
+/// Prepares a command that writes only some elements of its result; the other elements are those of
+/// its in_place operand. If operand and result lie in different memory, this function copies the
+/// operand to the result. They lie in different memory if a state's input and output are staged.
 Status Recording::recordElementsToKeep(const Context &context, Recorder &recorder,
                                        const artifact::Command &command) {
   const device::BufferRange operand = rangeOf(context, command.bindings()->Get(command.in_place()));

@@ -29,7 +29,8 @@ Status checkPortSizes(const artifact::Program &program, const ShapePlan &plan) {
       GANTRY_ASSIGN_OR_RETURN(const uint64_t size, byteSize(shape, port->name()->str()));
       if (size != plan.sizeBytes[port->value()])
         return statusf(StatusCode::kDataLoss,
-                       "the artifact states that '%s', %s, has %llu bytes, but it has %llu",
+                       "the artifact is damaged: it gives '%s' (%s) %llu bytes, but this shape has "
+                       "%llu",
                        port->name()->c_str(), shapeText(shape).c_str(),
                        static_cast<unsigned long long>(plan.sizeBytes[port->value()]),
                        static_cast<unsigned long long>(size));
@@ -83,7 +84,7 @@ Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<const Program> 
                    device.info().name.c_str());
   if (!program->isWhole())
     return createFor(std::move(program), std::move(heap), options, start);
-  // Use the first variant that the device can run. kUnsupported means that it cannot run a variant.
+  // Use the first variant that the device can run. After kUnsupported, the next variant is tried.
   Status refusal;
   for (const size_t index : variantOrder(*program, device.profile())) {
     GANTRY_ASSIGN_OR_RETURN(auto variant, program->variant(index));
@@ -546,7 +547,8 @@ Statistics Session::statistics() const {
 Result<DispatchInfo> Session::dispatch(size_t index) const {
   const artifact::Program &metadata = program_->metadata();
   if (index >= metadata.commands()->size())
-    return statusf(StatusCode::kNotFound, "no command %zu; the program has %u", index,
+    return statusf(StatusCode::kNotFound,
+                   "there is no command %zu; the program has %u, numbered from 0", index,
                    metadata.commands()->size());
   if (!options_.timestamps)
     return Status(StatusCode::kFailedPrecondition,

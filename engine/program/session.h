@@ -10,8 +10,8 @@
 // in the buffers of a State (states/state.h), in every run.
 //
 // Errors: kInvalidArgument for wrong inputs and outputs, kUnsupported if the device cannot run the
-// program, kDataLoss if the artifact is damaged, kOutOfMemory, kDeviceLost, and kInternal if the
-// memory check finds an overrun.
+// program, kDataLoss if the artifact is damaged, kOutOfMemory, kDeviceLost, and kInternal if
+// SessionOptions::checkMemory is set and a check finds an error of the compiler.
 // Threads: a session and its runs are used by one thread at a time. Units: bytes and nanoseconds.
 #pragma once
 
@@ -72,13 +72,13 @@ public:
   /// call.
   Result<bool> wait(uint64_t timeoutNs);
 
-  /// Donates the buffer of an input: takes the caller's reference, and drops the references of all
-  /// runs of the session in flight. The memory becomes free as soon
-  /// as the device has finished these runs. Returns kInvalidArgument, and the caller keeps its
-  /// reference, if the run has no input in this buffer or writes to it, and kFailedPrecondition if
-  /// something else holds the buffer: a run of another session, a State or an arena. After the end
-  /// of the run the call only drops the caller's reference. callersReferences is the number of
-  /// references that the caller owns, `buffer` among them.
+  /// Donates the buffer of an input: takes the caller's reference, and drops the references that
+  /// the session's runs in flight hold. The memory becomes free as soon as the device has finished
+  /// these runs. If the call fails, the caller keeps its reference. Returns kInvalidArgument if the
+  /// run has no input in this buffer or writes to it, and kFailedPrecondition if something else
+  /// holds the buffer: a run of another session, a State or an arena. After the end of the run the
+  /// call only drops the caller's reference. callersReferences is the number of references that the
+  /// caller owns, `buffer` among them.
   Status donate(Storage &buffer, uint32_t callersReferences = 1);
 
   /// Returns whether wait() has reported the end.

@@ -23,8 +23,8 @@ Result<ByteRange> boundRangeOf(const artifact::Value &value, const ShapePlan &pl
   const int64_t offset = value.slot_offset() == UINT32_MAX ? 0 : plan.exprs[value.slot_offset()];
   if (offset < 0 || offset % value.alignment() != 0)
     return statusf(StatusCode::kDataLoss,
-                   "'%s' begins %" PRId64 " bytes after its slot, against its alignment %u; the "
-                   "artifact is damaged, compile the model again",
+                   "'%s' begins %" PRId64 " bytes after its slot, which is no multiple of its "
+                   "alignment %u; the artifact is damaged, compile the model again",
                    value.name()->c_str(), offset, value.alignment());
   const auto start = static_cast<uint64_t>(offset);
   if (!artifact::hasBox(value))
@@ -39,7 +39,7 @@ Result<ByteRange> boundRangeOf(const artifact::Value &value, const ShapePlan &pl
   return ByteRange{start, range.sizeBytes == 0 ? 0 : range.offset + range.sizeBytes - start};
 }
 
-/// Sets the place of a part of an output in its base.
+/// Sets partOffsets and spanBytes of a value that is a part of an output.
 Status placePart(const artifact::Value &value, uint32_t index, ShapePlan &plan) {
   GANTRY_ASSIGN_OR_RETURN(const ByteRange range, boundRangeOf(value, plan, plan.sizeBytes[index]));
   const std::optional<uint64_t> end = checkedAdd(range.offset, range.sizeBytes);
@@ -53,8 +53,9 @@ Status placePart(const artifact::Value &value, uint32_t index, ShapePlan &plan) 
   return {};
 }
 
-/// Returns the slots. Sets spanBytes, and the offsets of transients relative to their slots and of
-/// parts of outputs.
+/// Returns the slots, and sets slotOfValue to the slot of each transient. Sets spanBytes and
+/// partOffsets. Sets plan.offsets to the offsets of transients relative to their slots; the caller
+/// adds the offsets of the slots.
 Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePlan &plan,
                                        std::vector<uint32_t> &slotOfValue) {
   std::vector<Slot> slots;
@@ -100,9 +101,10 @@ Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePl
   return slots;
 }
 
-/// Returns the accesses of the program's commands for the hazard checker. The arena is space 0, and
-/// each value outside the arena is a space of its own, except that the output of a state lies in
-/// the space of its input and a part of an output in that of the output.
+/// Returns the accesses of the program's commands for the hazard checker. Only accesses to one
+/// space can conflict. The arena is space 0, and each value outside the arena is a space of its
+/// own, with two exceptions: the output of a state lies in the space of its input, and a part of an
+/// output lies in the space of the output.
 std::vector<hazards::Command> commandsOf(const artifact::Program &program, const ShapePlan &plan) {
   std::vector<uint32_t> spaces(program.values()->size());
   std::iota(spaces.begin(), spaces.end(), 1);
@@ -166,9 +168,10 @@ Status checkArtifactPlan(const artifact::Program &program, const std::vector<Slo
   return {};
 }
 
-/// Returns kDataLoss if a copy's source and target differ in size for these shapes, or the result
-/// of a command that writes only some elements and the operand with the others. The reader checks
-/// only the sizes that are constant.
+/// Returns kDataLoss if two values that must have equal sizes differ for these shapes. The values
+/// are the source and the target of a copy; or, for a command that writes only some elements of its
+/// result (Command.partial), the result and the operand that holds the other elements. The reader
+/// of artifacts checks only sizes that are constant.
 Status checkCopies(const artifact::Program &program, const ShapePlan &plan) {
   for (const artifact::Command *command : *program.commands()) {
     const bool isCopy = command->kind() == artifact::CommandKind::copy;

@@ -1,10 +1,13 @@
 // The memory plan of a program for one set of shapes: the sizes and offsets of its values, and its
 // barriers.
 //
-// A static program contains its offsets and its barriers. A bounded program contains offsets for
-// all of its sizes. makeShapePlan() takes these offsets and validates them for the given sizes. For
-// other dynamic programs, and if guards are requested, it calls the planner of engine/plan. It
-// places the barriers itself unless it takes both the offsets and the barriers of a static program.
+// A static program has fixed sizes; it contains its offsets and its barriers. In a dynamic program,
+// sizes depend on symbols (shapes.h). A bounded program is a dynamic program in which every symbol
+// has an upper limit; it contains offsets that hold for all of its sizes. makeShapePlan() takes the
+// offsets of static and bounded programs and validates them for the given sizes. It calls the
+// planner of engine/plan for other dynamic programs, and for all programs if guards are requested
+// (ShapePlanOptions::guardBytes). It takes the barriers only from a static program without guards,
+// and places them itself otherwise.
 //
 // Transients that share storage in place form one slot, and so do the parts of a concatenation. A
 // byte of a slot is in use from the first to the last use of the values that contain it.

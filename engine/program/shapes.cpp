@@ -101,7 +101,7 @@ Status checkDerivedDims(const Program &program, std::span<const TensorShape> inp
     for (uint32_t d = 0; d < port.dims()->size(); ++d)
       if (inputs[p].dims[d] != exprs[port.dims()->Get(d)])
         return statusf(StatusCode::kInvalidArgument,
-                       "%s is %" PRId64 "; with the other dimensions it must be %" PRId64,
+                       "%s is %" PRId64 "; the other dimensions require %" PRId64,
                        dimName(program.inputs()[p], d).c_str(), inputs[p].dims[d],
                        exprs[port.dims()->Get(d)]);
   }

@@ -1,5 +1,6 @@
 // Computes the values of a program's symbols from the shapes of a run's inputs, and checks the
-// shapes against the program's ports.
+// shapes against the program's ports. A symbol is a size that each run may choose, such as a batch
+// size.
 //
 // Threads: pure functions.
 #pragma once

@@ -6,7 +6,8 @@ namespace gantry::program {
 
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX; // Value.base, Command.in_place, and values elsewhere.
+/// No index: in Value.base and Command.in_place, and for values that are not checked.
+constexpr uint32_t kNone = UINT32_MAX;
 
 } // namespace
 
@@ -14,7 +15,7 @@ Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
   std::vector<hazards::StoredValue> values;
   std::vector<uint32_t> stored(program.values()->size(), kNone); // Index in `values`.
   std::vector<uint64_t> offsets(plan.offsets);
-  uint64_t end = plan.arenaBytes; // Outputs are not in the arena. They count as if after it.
+  uint64_t end = plan.arenaBytes; // Outputs count as if they lay after the arena.
   for (uint32_t v = 0; v < program.values()->size(); ++v) {
     const artifact::Value &value = *program.values()->Get(v);
     if (value.storage() == artifact::Storage::output && value.base() == kNone) {
@@ -54,7 +55,9 @@ Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
       if (const uint32_t value = stored[command->bindings()->Get(command->in_place())];
           value != kNone) {
         entry.inPlace = value;
-        // It must not be read afterwards, also if both values lie in one output.
+        // The operand must not be read after the result has overwritten it. The checker allows a
+        // value's bytes to be overwritten by another value of its storage, so the operand becomes a
+        // storage of its own.
         values[value].storage = value;
       }
     commands.push_back(std::move(entry));

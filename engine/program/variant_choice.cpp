@@ -73,7 +73,7 @@ std::string variantAdvice(const Program &program, size_t taken, const DeviceProf
     return "";
   const std::string name = program.path().empty() ? "the artifact in memory" : program.path();
   if (!refusal.empty())
-    return name + ": the variant made for " + deviceName + " cannot run on it (" + refusal +
+    return name + ": the variant preferred for " + deviceName + " cannot run on it (" + refusal +
            "); the variant for " + profile + " runs instead";
   const char *origin = rankOf(profile, own) == 2 ? ", made for other devices," : "";
   return name + " has no variant made for " + deviceName + " (" + own + "); the variant for " +

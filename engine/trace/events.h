@@ -9,7 +9,7 @@
 // its own lock: 1, 2, 3 … without gaps unless events were dropped. In sequence order a range is
 // always released before it is allocated again. A reader returns events in the order in which the
 // collector merged them. For the memory events of one heap, this is the order of `timeNs` and of
-// the sequence numbers. Another event may come after events with a later `timeNs`, if its thread
+// the sequence numbers. Any other event may come after events with a later `timeNs`, if its thread
 // was interrupted between reading the clock and publishing the event.
 //
 // Times: `timeNs` is in nanoseconds of one host clock, counted from the moment at which recording
@@ -93,7 +93,7 @@ struct EventHeader {
   uint64_t timeNs = 0; // In a ring: ticks of record/ticks.h.
   EventType type = EventType::kNone;
   uint8_t words = 0;   // Size of the event in words of 8 bytes.
-  uint16_t heap = 0;   // Heap id of a memory event; otherwise 0.
+  uint16_t heap = 0;   // Heap id of an event that belongs to a heap; otherwise 0.
   uint32_t thread = 0; // Thread number, from 1; 0 for no thread. Not set in a ring.
 };
 static_assert(sizeof(EventHeader) == 16);
@@ -193,11 +193,11 @@ struct SlabEvent {
   EventHeader header;
   uint64_t sequence = 0;
   uint64_t sizeBytes = 0;
-  uint64_t address = 0; // Device address; 0 if the slab has none.
-  uint32_t slab = 0;    // Slab number in the heap; reused after kSlabEnd.
-  uint32_t deviceHeap = 0;
-  uint8_t kind = 0;      // MemoryKind of engine/device/memory.h.
-  uint8_t dedicated = 0; // 1 if the slab holds a single block.
+  uint64_t address = 0;    // Device address; 0 if the slab has none.
+  uint32_t slab = 0;       // Slab number in the heap; reused after kSlabEnd.
+  uint32_t deviceHeap = 0; // DeviceHeapEvent::index of the memory heap that the slab lies in.
+  uint8_t kind = 0;        // MemoryKind of engine/device/memory_types.h.
+  uint8_t dedicated = 0;   // 1 if the slab holds a single block.
   uint8_t reserved[6] = {};
 };
 static_assert(sizeof(SlabEvent) == 56);
@@ -211,13 +211,15 @@ inline constexpr uint32_t kNoSlab = UINT32_MAX;
 struct BlockEvent {
   EventHeader header;
   uint64_t sequence = 0; // For kLiveBlock: the snapshot's sequence number.
-  uint64_t block = 0;    // Never reused in a heap. Low 32 bits: slot; high 32 bits: its generation.
+  /// The block's handle, never reused in a heap. Low 32 bits: the slot, which identifies the
+  /// block's record in the heap's handle table; high 32 bits: the slot's generation.
+  uint64_t block = 0;
   uint64_t offsetBytes = 0; // From the start of the slab.
   uint64_t sizeBytes = 0;   // The requested size.
   uint32_t slab = 0;
   uint32_t name = 0;
   uint32_t span = 0; // Name of the innermost span that was open on the thread.
-  uint8_t kind = 0;  // MemoryKind of engine/device/memory.h.
+  uint8_t kind = 0;  // MemoryKind of engine/device/memory_types.h.
   uint8_t reserved[3] = {};
 };
 static_assert(sizeof(BlockEvent) == 64);
@@ -253,7 +255,7 @@ struct HeapTotalsEvent {
   uint64_t liveBlocks = 0;
   uint64_t reservedBytes = 0;
   uint64_t peakLiveBytes = 0;
-  uint32_t kind = 0; // MemoryKind of engine/device/memory.h.
+  uint32_t kind = 0; // MemoryKind of engine/device/memory_types.h.
   uint32_t reserved = 0;
 };
 static_assert(sizeof(HeapTotalsEvent) == 64);
@@ -310,6 +312,8 @@ struct PlanEvent {
 };
 static_assert(sizeof(PlanEvent) == 56);
 
+/// The place of a plan's value. kHost: host memory, to which the compiler moves transients for a
+/// while to meet a memory budget.
 enum class EntryStorage : uint8_t { kInput, kOutput, kConstant, kTransient, kHost };
 
 /// kPlanEntry: one value of a plan. `offsetBytes` of a transient counts from the start of the

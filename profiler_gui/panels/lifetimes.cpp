@@ -161,8 +161,8 @@ void drawRaster(Ui &ui, SpaceStrip &strip, const Mapping &map, float opacity) {
 }
 
 /// Returns the fill of a block. Blocks of one kind vary in lightness by name, so that neighbours
-/// can be distinguished. Transients have exactly the legend's colours, because frames separate
-/// them.
+/// can be distinguished. Transients do not vary: their frames separate neighbours, and so they have
+/// exactly the legend's colours.
 uint32_t blockColour(const Theme &theme, BlockHue hue, uint32_t name) {
   const uint32_t base = theme.fill(hue);
   if (hue.isTransient())
@@ -184,8 +184,8 @@ const Pick &focusOf(const Ui &ui) {
   return ui.hovered.kind == Pick::Kind::kBlock ? ui.hovered : ui.selected;
 }
 
-/// Returns the opacity of a block. During a search, blocks that do not match are faded; otherwise,
-/// blocks that are not related to the hovered block or the selection.
+/// Returns the opacity of a block. During a search, blocks that do not match are faded. Otherwise,
+/// blocks that are not related to the hovered block or the selection are faded.
 float opacityOf(const Ui &ui, uint32_t space, uint32_t row) {
   const BlockTable &table = ui.model->spaces()[space].table;
   if (ui.found.active())

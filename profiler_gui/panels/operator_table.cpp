@@ -252,7 +252,7 @@ void drawOperatorTable(Ui &ui, Ui *second) {
         body.top + std::round(drawing.rowHeight * static_cast<float>(i) - view.scroll);
     const ScreenRect row{panel.left, top, panel.right, top + drawing.rowHeight};
     if (row.top < body.top - 0.5f * drawing.rowHeight || row.bottom > body.bottom)
-      continue; // Not drawn: more than half of the row is cut off at the top, or a part at the end.
+      continue; // More than half of the row is above the body, or a part of it is below the body.
     drawRow(drawing, lines[i], row, i, ends, !chosen.empty() && chosen == lines[i].any().name);
   }
   ui.popClip();

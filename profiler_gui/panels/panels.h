@@ -56,8 +56,9 @@ struct AxisTicks {
 /// The ticks of the current view.
 AxisTicks axisTicks(const Ui &ui);
 
-/// Returns the plan entries that the picked dispatch reads and writes, or that the commands which
-/// access the picked block read and write, as indices in CaptureModel::planEntries().
+/// Returns plan entries, as indices in CaptureModel::planEntries(). For a dispatch: the values that
+/// it reads and writes. For a block: the values that are read and written by the commands that
+/// access the block's value.
 std::unordered_set<uint32_t> relatedEntries(const CaptureModel &model, const Pick &pick);
 
 } // namespace gantry::profiler

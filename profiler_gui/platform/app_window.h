@@ -43,8 +43,8 @@ public:
   Status endFrame(Canvas &canvas, uint32_t clearColour);
   /// Makes the next waitForInput() return true. Called by GLFW's callbacks.
   void noteInput() { input_ = true; }
-  /// Stores a pressed key until the next frame, because it may be released before. Called by GLFW's
-  /// callbacks.
+  /// Stores a pressed key until the next frame, because the key may be released before that frame.
+  /// Called by GLFW's callbacks.
   void noteKey(int key, bool ctrl) { pressed_.push_back({key, ctrl}); }
 
 private:

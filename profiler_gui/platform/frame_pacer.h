@@ -3,7 +3,7 @@
 //
 // A frame costs tens of milliseconds of CPU time on a software device, and almost nothing on a GPU.
 // The pacer receives the CPU time of the whole process, which includes the reading of the capture
-// and the device's threads. It delays the next frame until the CPU time since the last frame is
+// and the device's threads. It delays the next frame so that the CPU time between two frames is
 // `share` of the elapsed time. The caller does not delay frames in response to input.
 //
 // Times are seconds. Threads: one at a time.

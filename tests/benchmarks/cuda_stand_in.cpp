@@ -101,8 +101,8 @@ int cublasCreate_v2(void **handle) {
 }
 int cublasDestroy_v2(void *) { return 0; }
 
-/// Column-major matmul c = alpha * a * b (beta is taken as 0), untransposed. Element types: 0 (f32)
-/// and 2 (f16). compute must be 68, sums in f32.
+/// Column-major matmul c = alpha * a * b (beta is taken as 0), untransposed. Element types: 0
+/// (CUDA_R_32F) and 2 (CUDA_R_16F). `compute` must be 68 (CUBLAS_COMPUTE_32F: sums in f32).
 int cublasGemmEx(void *, int transA, int transB, int m, int n, int k, const void *alpha, Address a,
                  int typeA, int strideA, Address b, int typeB, int strideB, const void *, Address c,
                  int typeC, int strideC, int compute, int) {

@@ -47,8 +47,9 @@ def product(element):
 def over_rows(result, operands, init, body, reduces):
     """Returns a linalg.generic over (row, column) as MLIR text.
 
-    The first operand is the whole matrix; the others have one value per row. `body` computes %r from %p0, %p1, …:
-    the elements of the operands and, last, the element of the result. reduces: the result has one value per row.
+    The first operand is the whole matrix; the other operands have one value per row. `body` computes %r, the new
+    element of the result, from %p0, %p1, …: one element of each operand and, last, the current element of the result.
+    reduces: whether the result has one value per row; otherwise it is a whole matrix.
     """
     whole, rows = "tensor<4096x1024xf32>", "tensor<4096xf32>"
     types = [whole] + [rows] * (len(operands) - 1)

@@ -74,7 +74,7 @@ TEST_P(CommandConformance, DispatchesInEachBinding) {
     finish(*list);
     for (uint32_t i = 0; i < kCount; ++i)
       ASSERT_EQ(values[2048 + i], static_cast<float>(i) + 0.5f) << i;
-    EXPECT_EQ(values[2048 + kCount], -1.0f) << "the kernel wrote beyond its dim";
+    EXPECT_EQ(values[2048 + kCount], -1.0f) << "the kernel wrote more elements than its dim says";
   }
 }
 

@@ -1,7 +1,7 @@
 // Declares the list of drivers of the conformance suite, and the fixture that its tests share.
 //
 // Each test runs once for each driver. If the machine lacks the driver's device or the device lacks
-// a feature, the test is skipped by name.
+// a feature, the test is skipped, and the output says why.
 #pragma once
 
 #include "engine/device/device.h"
@@ -26,7 +26,7 @@ struct Driver {
   /// Opens a device that is lost at its k-th submission from now on, counted from 1.
   Result<std::shared_ptr<device::Device>> (*openLosing)(uint64_t k);
   /// Whether the driver allocates host memory only with functions that do not throw. False for
-  /// drivers with stand-ins, whose test functions may throw.
+  /// drivers with stand-ins (tests/backends/vulkan/stand_ins.h), whose functions may throw.
   bool takesHostMemoryWithoutExceptions;
   /// Returns the misuse that the driver or its validation has found so far; "" if none.
   std::string (*complaints)(device::Device &device);
@@ -82,10 +82,10 @@ protected:
     finish(*list);
     return {readback->mapped(), readback->mapped() + size};
   }
-  /// Creates one of the test kernels. "add": 3 float buffers, 1 dim; the first two buffers may be
-  /// texel buffers. "ramp": 1 uint buffer, 3 dims; no texel buffers. "gather": buffers of float,
-  /// int, half and float, 1 dim; the first three are texel buffers, and the first is also a storage
-  /// buffer.
+  /// Creates one of the test kernels. A dim is a dynamic size that a dispatch passes to its kernel.
+  /// "add": 3 float buffers, 1 dim; the first two buffers may be texel buffers. "ramp": 1 uint
+  /// buffer, 3 dims; no texel buffers. "gather": buffers of float, int, half and float, 1 dim; the
+  /// first three are texel buffers, and the first is also a storage buffer.
   std::unique_ptr<device::Kernel> kernel(const std::string &name, uint32_t buffers, uint32_t dims,
                                          device::BindingMode binding,
                                          std::span<const device::TexelRead> texels = {}) {

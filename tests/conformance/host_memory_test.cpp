@@ -67,8 +67,9 @@ namespace {
 
 using device::MemoryKind;
 
-/// Makes the calls of engine/heap, except submissions and imports. The test covers the host
-/// allocations of the fake device and of the backend, not those of the real driver.
+/// Calls those functions of the driver interface that engine/heap calls, except submissions and
+/// imports. The test covers the host allocations of the fake device and of the backend, not those
+/// of the real driver.
 Status exercise(device::Device &device) {
   device::AllocateOptions options;
   options.name = "host memory";

@@ -78,7 +78,7 @@ TEST_P(RangeConformance, StorageIsCountedAndFreed) {
   ASSERT_TRUE(device_->commit(*range, 0, 4 * step_).isOk());
   EXPECT_GE(used(), before + 4 * step_);
   ASSERT_TRUE(device_->decommit(*range, 0, 2 * step_).isOk());
-  EXPECT_GE(used(), before + 4 * step_) << "a commit is freed as a whole only";
+  EXPECT_GE(used(), before + 4 * step_) << "the storage of a commit is freed as a whole only";
   ASSERT_TRUE(device_->decommit(*range, 2 * step_, 2 * step_).isOk());
   EXPECT_LE(used(), before);
 }

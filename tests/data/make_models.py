@@ -24,7 +24,8 @@ F32, I64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 
 class Graph:
-    """Collects nodes and constants. Every method returns the name of its result."""
+    """Collects nodes and constants. `model` returns the finished model; the other methods return the name of their
+    result (a list of names for a node with several outputs)."""
 
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
@@ -78,7 +79,7 @@ def write(name, model, cases, external=False, dims=None):
     if dims:
         (folder / "dims.txt").write_text(dims + "\n")
     if external:
-        # onnx writes the weights beside the model only where the path is a string.
+        # onnx.save writes the weights into the model's folder only if the path is a str, not a pathlib.Path.
         onnx.save(model, str(folder / "model.onnx"), save_as_external_data=True, location="weights.bin",
                   size_threshold=0)
     else:
@@ -119,7 +120,7 @@ def depthwise_se():
 
 
 def transformer():
-    """A pre-norm encoder block with a boolean mask; LayerNormalization (17) and Gelu (20)."""
+    """A pre-norm encoder block with a boolean mask. It uses LayerNormalization (opset 17) and Gelu (opset 20)."""
     g, width, heads, time = Graph(3), 32, 4, 12
 
     def norm(x):
@@ -173,7 +174,10 @@ def dynamic_mlp():
 
 
 def joined():
-    """Three dynamic sizes with n + k = whole, so they cannot reach upper bounds of 8, 8 and 10 at once."""
+    """Three dynamic sizes with n + k = whole, so they cannot reach their upper limits at once.
+
+    The limits are those of the test bounds.joined: 8 for n and k, 10 for whole.
+    """
     g = Graph(10)
     g.node("Add", g.node("Exp", g.node("Concat", "a", "b", axis=0)), "whole", result="sum")
     ports = [("a", F32, ["n"]), ("b", F32, ["k"]), ("whole", F32, ["whole"])]
@@ -230,7 +234,7 @@ def integers():
 
 
 def integer_powers():
-    """Integer powers. Exponents of 63 and above have bases of 0 and +-1; negative ones have nonzero bases."""
+    """Integer powers. Exponents of 63 and above have bases of 0 and +-1; negative exponents have nonzero bases."""
     g = Graph(8)
     g.node("Pow", "base", "exponent", result="power")
     pairs = [(b, e) for b in (-7, -2, -1, 0, 1, 2, 3) for e in (0, 1, 2, 5, 19, 22)]

@@ -4,10 +4,13 @@
     bounds_test.py --gantry TOOL FOLDER DIM MIN MAX
     bounds_test.py --gantry TOOL FOLDER --apart DIM=SIZES ...
 
-FOLDER is as for model_test.py. DIM is the dynamic dimension in which the cases of the folder differ, with
-sizes from MIN to MAX. With a range, one plan must hold for every case, in every variant. With one size, the
-artifact must be static. The run must refuse other sizes and name the dimension. --apart tests a model whose
-dimensions cannot reach all given bounds at once; it must also have one plan for all cases.
+FOLDER is as for model_test.py. DIM is the dynamic dimension in whose size the cases of the folder differ. The test
+compiles the model twice:
+  - With the range MIN..MAX for DIM. One plan must hold for every case with a size in the range, in every variant of
+    support.py. A run with a size outside of the range must be refused with a message that names DIM.
+  - With one size for DIM. The artifact must be static.
+--apart tests a model whose dimensions cannot all reach their upper limits in the same run. One plan must hold for all
+its cases.
 """
 import argparse
 import json
@@ -50,15 +53,17 @@ def main():
         test.compile(model, "--dim", f"{dim}={options.min}..{options.max}")
         plan, small = inspect(), inspect("--dim", f"{dim}={options.min}")
         if not plan["dynamic"] or not plan["bounded"] or plan["symbols"][0]["max"] != options.max:
-            raise Failure(f"not bounded: {plan['dynamic']}, {plan['bounded']}, {plan['symbols']}")
+            raise Failure(f"the artifact must be dynamic, and bounded by {options.max}: dynamic {plan['dynamic']}, "
+                          f"bounded {plan['bounded']}, symbols {plan['symbols']}")
         if plan["arena_bytes"] != small["arena_bytes"]:
             raise Failure(f"the arena has {small['arena_bytes']} bytes at the smallest size, "
-                          f"{plan['arena_bytes']} at the largest")
+                          f"{plan['arena_bytes']} at the largest; they must be equal")
         free = test.folder / "free.gantry"
         test.call("compile", model, "-p", PROFILES[0], "-o", free)
         whole = json.loads(test.call("inspect", free, "--json", "--dim", f"{dim}={options.max}"))["arena_bytes"]
         if plan["arena_bytes"] != whole:
-            raise Failure(f"the arena has {plan['arena_bytes']} bytes; planned for the largest size alone, {whole}")
+            raise Failure(f"the arena has {plan['arena_bytes']} bytes; it must have {whole}, the bytes of a plan for the "
+                          "largest size alone")
         kept = test.folder / "kept.gantry"
         test.call("compile", model, "-p", PROFILES[0], "-o", kept, "--keep-order", "--dim", f"{dim}={options.min}..{options.max}")
         given = json.loads(test.call("inspect", kept, "--json"))["lower_bound_bytes"]
@@ -76,7 +81,7 @@ def main():
         test.compile(model, "--dim", f"{dim}={size}")
         plan = inspect()
         if plan["dynamic"] or plan["symbols"]:
-            raise Failure(f"still dynamic: {plan['symbols']}")
+            raise Failure(f"with one size the artifact must be static, but it has the symbols {plan['symbols']}")
         return f"static, arena {plan['arena_bytes']} bytes"
 
     def wrong():
@@ -90,9 +95,11 @@ def main():
         test.compile(model, *(word for bound in options.apart for word in ("--dim", bound)))
         plan = inspect()
         if not plan["bounded"] or not plan["arena_bytes"] or plan["peak_command"] is not None:
-            raise Failure(f"not bounded, or planned at its bounds: {plan['bounded']}, {plan['arena_bytes']}")
+            raise Failure("the artifact must be bounded and have an arena, but no command at which the peak lies: "
+                          f"bounded {plan['bounded']}, arena_bytes {plan['arena_bytes']}, "
+                          f"peak_command {plan['peak_command']}")
         if "for all sizes within the bounds" not in test.call("inspect", test.artifact()):
-            raise Failure("inspect does not state the arena")
+            raise Failure("`gantry inspect` must say that the arena is 'for all sizes within the bounds'")
         return f"arena {plan['arena_bytes']} bytes for all sizes"
 
     if options.apart:

@@ -59,8 +59,10 @@ def main():
         within = arena()
         for profile, least in zip(PROFILES, floors):
             if (named := smallest(profile, least - 1)) != least:
-                raise Failure(f"{profile}: the smallest budget is {least} bytes, or {named}")
-        return f"{whole} bytes without, {within} within {budget}; at least {floor}; {cost['slowdown']:.2f} x the time"
+                raise Failure(f"{profile}: the error for 1 byte names {least} bytes as the smallest budget, the error "
+                              f"for {least - 1} bytes names {named}; they must be equal")
+        return f"arena {whole} bytes without a budget, {within} with {budget}; smallest budget {floor}; " \
+               f"{cost['slowdown']:.2f} x the time"
 
     if test.check("fits", fit):
         for variant in VARIANTS:

@@ -3,9 +3,9 @@
 
     copies_test.py --gantry TOOL FOLDER...
 
-FOLDER is a folder of a shared model. The model is compiled for each profile, as the tool does by default and without
-strips. ShuffleNet may copy a tensor for each of its shuffles of channels, whose order no strides describe. Each copy
-must have a reason.
+FOLDER is a folder of a shared model. For each profile the model is compiled twice: with the default options, and
+without strips. ShuffleNet may copy a tensor for each of its shuffles of channels, whose order no strides describe.
+Each copy must have a reason.
 """
 import json
 
@@ -20,7 +20,7 @@ def count(test, folder, profile, options):
     copies = [command for command in commands if command["kind"] == "copy" or command["copy_reason"]]
     for command in copies:
         if not command["copy_reason"]:
-            raise Failure(f"{command['name']} has no reason")
+            raise Failure(f"the copy '{command['name']}' has no reason")
     limit = LIMITS.get(folder.name, 0)
     if len(copies) > limit:
         listed = ", ".join(f"{command['name']} ({command['copy_reason']})" for command in copies[:5])

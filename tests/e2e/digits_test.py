@@ -53,7 +53,8 @@ def damaged(test, artifact):
         data[place] ^= 0x20
         done = subprocess.run([test.gantry, "run", str(broken), "--random", "1"], capture_output=True, text=True)
         if done.returncode == 0 or len(done.stderr.strip().splitlines()) != 1:
-            raise Failure(f"byte {place} changed: exit code {done.returncode}, {done.stderr.strip()[:300]!r}")
+            raise Failure(f"with byte {place} changed, the tool must fail with one line on stderr: exit code "
+                          f"{done.returncode}, {done.stderr.strip()[:300]!r}")
     return None
 
 

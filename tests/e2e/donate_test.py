@@ -37,12 +37,16 @@ def main():
         test.compile(model, *(word for name in names for word in ("--donate", name)))
         after = inspect()
         if not all(port["donated"] for port in after["inputs"]) or any(port["donated"] for port in before["inputs"]):
-            raise Failure(f"not donated: {after['inputs']}, or donated unasked: {before['inputs']}")
+            raise Failure("all inputs must be donated with --donate, and none without it: with it the inputs are "
+                          f"{after['inputs']}, without it {before['inputs']}")
         inputs = sum(before["values"][port["value"]]["size_bytes"] for port in before["inputs"])
         if after["arena_bytes"] > before["arena_bytes"] + inputs + ROUNDING * len(names):
-            raise Failure(f"arena {after['arena_bytes']}, before {before['arena_bytes']} and {inputs} of inputs")
+            raise Failure(f"the arena with donated inputs has {after['arena_bytes']} bytes, which is more than the arena of "
+                          f"{before['arena_bytes']} bytes without donation plus {inputs} bytes of inputs and "
+                          f"{ROUNDING} bytes of rounding for each input")
         test.arena(test.artifact())
-        return f"arena and inputs {before['arena_bytes'] + inputs} bytes, donated {after['arena_bytes']}"
+        return (f"arena and inputs {before['arena_bytes'] + inputs} bytes, "
+                f"arena with donated inputs {after['arena_bytes']}")
 
     if test.check("donated", donated):
         for variant in VARIANTS:

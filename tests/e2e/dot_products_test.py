@@ -88,7 +88,8 @@ def main():
             raise support.Failure("the generic profile has kernels with dot products")
         variants = needs("vulkan:dot-products")
         if NEEDS in variants[0] or any(NEEDS in v for v in variants) != (k % 4 == 0):
-            raise support.Failure(f"sums of {k}: the variants need {variants}")
+            raise support.Failure(f"the baseline must not need {NEEDS}, and another variant must need it exactly if k = {k} "
+                                  f"is a multiple of 4; the variants need {variants}")
         b = [byte(b_signed) for _ in range(k * n)]
         zero = byte(b_signed)
         expected = [sum((a[i * k + l] - a_zero) * (b[l * n + j] - zero) for l in range(k))

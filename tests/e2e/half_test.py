@@ -41,7 +41,7 @@ def main():
         half = facts()
         for key in ("constant_bytes", "arena_bytes"):
             if whole.get(key) and not half[key] < whole[key]:
-                raise Failure(f"{key} is {half[key]} in f16 and {whole[key]} in f32")
+                raise Failure(f"{key} is {half[key]} in f16, which is not less than {whole[key]} in f32")
         return ", ".join(f"{key} {half[key]} of {whole[key]}" for key in ("constant_bytes", "arena_bytes")
                          if whole.get(key))
 

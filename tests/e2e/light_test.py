@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests one of ONNX's light models, with the input arange(n)/n.
+"""Tests one of ONNX's light models, with an input of n elements with the values arange(n)/n.
 
     light_test.py --gantry TOOL MODEL.onnx --references FOLDER
 

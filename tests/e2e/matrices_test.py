@@ -20,12 +20,12 @@ from spirv_module import Invalid, Module
 from spirv_run import Buffer, Kernel, Wrong
 from support import Failure, begin_with_folders
 
-# The subgroup size and the shape of one multiplication, as in docs/profiles.md.
+# For each profile the subgroup size and the shape (m, n, k) of one cooperative multiplication, as in docs/profiles.md.
 PROFILES = {"vulkan:nvidia-ada": (32, (16, 16, 16)), "vulkan:amd-rdna3": (64, (16, 16, 16)),
             "vulkan:intel-arc": (8, (8, 8, 16))}
 
 SEED = 7  # For the numbers and for the random matmuls.
-RANDOM = 16
+RANDOM = 16  # The number of random matmuls.
 
 # A contraction of two tensors, with its loops and indexing maps, and an epilogue.
 MODEL = """#a = affine_map<({loops}) -> ({a})>
@@ -67,7 +67,9 @@ class Product:
     """A model that computes relu(sum of a · b + bias), and its expected result, which plain loops compute.
 
     The sum is over the loops that do not index c. a, b and c are lists of index expressions in MLIR's syntax, over
-    loops that are named by single letters. The bias is indexed by one loop of c."""
+    loops that are named by single letters. The bias is indexed by one loop of c. sizes: the size of each loop. total:
+    the element type of the sums. pad: the padding of a on both sides of its dimensions from the third on. dynamic: the
+    loop whose size is dynamic, if any."""
 
     def __init__(self, sizes, a, b, c, bias, total="f16", pad=0, dynamic=""):
         self.sizes, self.total, self.pad, self.dynamic = sizes, total, pad, dynamic
@@ -204,14 +206,15 @@ def main():
                     continue
                 lanes, (m, n, k) = PROFILES[profile]
                 if wanted != [f"cooperativeMatrix {m}x{n}x{k} f16 f32"] or variant["subgroup_size"] != lanes:
-                    raise Failure(f"needs {wanted}, subgroups of {variant['subgroup_size']}")
+                    raise Failure(f"{dump.name} needs {wanted} and subgroups of {variant['subgroup_size']}, expected shape "
+                                  f"{m}x{n}x{k} and subgroups of {lanes}")
                 module = Module(dump.read_bytes())
                 if module.shared_bytes() != variant["shared_bytes"]:
                     raise Failure(f"{dump.name} takes {module.shared_bytes()} bytes, planned {variant['shared_bytes']}")
                 shapes = {(a[2], b[3], a[3]) for op in module.all("CooperativeMatrixMulAddKHR")
                           for a, b in [[module.matrix(module.type_of(word)) for word in op.words[:2]]]}
                 if shapes != {(m, n, k)}:
-                    raise Failure(f"multiplies {shapes}")
+                    raise Failure(f"{dump.name} multiplies matrices of the shapes {shapes}, expected {(m, n, k)}")
                 found.append((variant, kernel, module))
         return whole, found
 
@@ -223,7 +226,8 @@ def main():
         model.write_text(case.text())
         whole, found = compile_for(model, profile)
         if [variant["binding"] for variant, _, _ in found] != ["storage_buffer", "address"]:
-            raise Failure(f"{[variant['tile'] for variant, _, _ in found]} of {whole['kernels'][0]['tile']}")
+            raise Failure("expected two variants with cooperative matrices, for storage buffers and for addresses; found "
+                          f"the tiles {[variant['tile'] for variant, _, _ in found]} of {whole['kernels'][0]['tile']}")
         numbers, expected = case.numbers
         dims = [case.sizes[case.dynamic]] if case.dynamic else []
         if dims:
@@ -236,8 +240,8 @@ def main():
             wrong = [i for i, value in enumerate(result.values) if value != expected[i]]
             if wrong:
                 i = wrong[0]
-                raise Failure(f"{len(wrong)} of {len(expected)} elements; {i} is {result.values[i]} instead of "
-                              f"{expected[i]} ({variant['tile']})")
+                raise Failure(f"{len(wrong)} of {len(expected)} elements are wrong; element {i} is "
+                              f"{result.values[i]} instead of {expected[i]} ({variant['tile']})")
         return f"{variant['tile']}, {kernel.counts['multiply']} multiplications"
 
     def run_random():
@@ -253,7 +257,7 @@ def main():
                     raise Failure(f"{profile}, {case.sizes}: {failure}") from failure
                 ran += 1
         if ran < RANDOM * 2 // 3:
-            raise Failure(f"only {ran} of {RANDOM} are multiplied by matrices")
+            raise Failure(f"only {ran} of {RANDOM} random matmuls use cooperative matrices; two thirds must")
         return f"{ran} of {RANDOM}"
 
     def judged(profile):
@@ -294,8 +298,8 @@ def main():
             except (Invalid, Wrong) as seen:
                 if reason in str(seen):
                     continue
-                raise Failure(f"{reason}: {seen}") from seen
-            raise Failure(f"not seen: {reason}")
+                raise Failure(f"the error for the fault must contain '{reason}': {seen}") from seen
+            raise Failure(f"an injected fault was not found; expected an error that contains '{reason}'")
         return f"{len(faults)} faults"
 
     def limited(case, profile, limit):
@@ -303,10 +307,10 @@ def main():
         whole, found = compile_for(model, profile, "--shared-memory", str(limit))
         bytes_ = [variant["shared_bytes"] for kernel in whole["kernels"] for variant in kernel["variants"]]
         if max(bytes_) > limit:
-            raise Failure(f"{bytes_} bytes")
+            raise Failure(f"the variants take {bytes_} bytes of shared memory; the limit is {limit}")
         ladder = next(v["ladder"] for v in whole["kernels"][0]["variants"] if v["grid"])
         if not any(f"more than the limit of {limit}" in rung and "matrices" in rung for rung in ladder):
-            raise Failure("no rung is refused")
+            raise Failure("the limit refuses no candidate tile with cooperative matrices")
         return found[0][0]["tile"] if found else "without matrices"
 
     def without(text, profile, reason):
@@ -360,7 +364,7 @@ def main():
 
 
 def none_do():
-    raise Failure("no kernel of any model does")
+    raise Failure("no kernel of any model uses cooperative matrices")
 
 
 if __name__ == "__main__":

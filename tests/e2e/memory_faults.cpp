@@ -3,12 +3,12 @@
 //   memory_faults ARTIFACT [NAME=SIZE ...] [--max N]
 //
 // The arena's size in the heap's statistics must equal the plan's height. With the memory check
-// (poison outside of lifetimes, canaries after values), the outputs must be bit-identical. The
-// program then injects faults one at a time: it shifts a command's result by one element, or ends a
-// slot's lifetime one command early. Each fault must cause an overwritten canary, an error or
-// different outputs. About N faults of each kind (default 60) are injected, spread over the model's
-// commands and slots. Prints one line. Exit codes: 0: success; 1: an error, a validation message, a
-// fault that was not detected, or no fault was possible.
+// (poison outside of lifetimes, canaries after values), the outputs must be bit-identical to those
+// without it. The program then injects faults one at a time: it shifts a command's result by one
+// element, or ends a slot's lifetime one command early. Each fault must cause an overwritten
+// canary, an error or different outputs. About N faults of each kind (default 60) are injected,
+// spread over the model's commands and slots. Prints one line. Exit codes: 0: success; 1: an error,
+// a validation message, a fault that was not detected, or no fault was possible.
 #include "backends/vulkan/vulkan.h"
 #include "engine/program/session.h"
 
@@ -47,7 +47,7 @@ public:
         if (shape.dims[i] < 0) {
           auto given = dims.find(port.dimNames[i]);
           if (given == dims.end())
-            fail("give " + port.dimNames[i] + "=SIZE");
+            fail("the size of a dynamic dimension is missing; give " + port.dimNames[i] + "=SIZE");
           shape.dims[i] = given->second;
         }
       std::vector<uint8_t> bytes(orFail(program::byteSize(shape, port.name)));
@@ -157,8 +157,8 @@ int main(int argc, char **argv) {
   const Bytes expected = orFail(model.run());
   const uint64_t height = model.session().statistics().arenaBytes, held = model.heldBy("arena");
   if (height != held)
-    fail("the plan's height is " + std::to_string(height) + " bytes, the heap counts " +
-         std::to_string(held));
+    fail("the plan's height is " + std::to_string(height) + " bytes, but the heap counts " +
+         std::to_string(held) + " bytes for the arena");
 
   model.open(true);
   if (orFail(model.run()) != expected)

@@ -41,7 +41,8 @@ def main():
             ending = f".{chip}.ptx" if chip.startswith("sm_") else f".{chip}.s"
             files = sorted(dump.glob("*" + ending))
             if {path.name[:-len(ending)] for path in files} != names:
-                raise Failure(f"{chip}: {[path.name for path in files]}, the kernels are {sorted(names)}")
+                raise Failure(f"{chip}: each of the kernels {sorted(names)} must have one file; the files are "
+                              f"{[path.name for path in files]}")
             for path in files:
                 text = path.read_text()
                 entry = path.name[:-len(ending)]

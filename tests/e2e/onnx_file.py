@@ -43,7 +43,7 @@ def _port(name, dims):
 
 
 class Graph:
-    """Collects nodes. Each function adds one and returns the name of its result."""
+    """Collects nodes and weights. Each method except `model` adds some and returns the name of the result."""
 
     def __init__(self, dims, seed=1):
         self.random = random.Random(seed)
@@ -82,7 +82,7 @@ class Graph:
         return self.node(op, [x], self.channels[x], kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4)
 
     def upsample(self, x, channels):
-        """A transposed convolution that doubles the height and the width."""
+        """Adds a transposed convolution that doubles the height and the width."""
         weight = self.weight([self.channels[x], channels, 2, 2], self.channels[x] ** -0.5)
         return self.node("ConvTranspose", [x, weight], channels, kernel_shape=[2, 2], strides=[2, 2])
 
@@ -93,7 +93,7 @@ class Graph:
         return self.node("Concat", list(tensors), sum(self.channels[t] for t in tensors), axis=1)
 
     def linear(self, x, outputs):
-        """Means over all pixels and a matmul."""
+        """Adds the means over all pixels and a matmul."""
         mean = self.node("GlobalAveragePool", [x], self.channels[x])
         flat = self.node("Flatten", [mean], self.channels[x], axis=1)
         return self.node("MatMul", [flat, self.weight([self.channels[x], outputs], 0.1)], outputs)

@@ -92,7 +92,8 @@ def main():
         time.sleep(5)
         share = (hand.cpu_seconds(window.pid) - before) / (time.monotonic() - begin)
         if share > MAX_LIVE_SHARE:
-            raise Failure(f"the attached window uses {100 * share:.0f} % of a core")
+            raise Failure(f"the attached window uses {100 * share:.0f} % of a core; {100 * MAX_LIVE_SHARE:.0f} % are "
+                          "allowed")
         screen.xdotool("windowfocus", number)
         screen.xdotool("key", "space")
         hand.wait_for("the pause", window, lambda: "paused" in words.read_text())
@@ -121,11 +122,11 @@ def main():
         wide = [item for item in found["block"] if item[2][2] - item[2][0] >= 6 and item[2][3] - item[2][1] >= 6]
         right = sum(matches(item, 60) for item in wide)
         if not wide or right < 0.7 * len(wide):  # Labels and outlines cover the centre of some blocks.
-            raise Failure(f"{right} of {len(wide)} blocks have their colour")
+            raise Failure(f"only {right} of {len(wide)} blocks have their reported colour in the screenshot; 70 % must")
         # A dispatch that is wide enough has its own item; several narrow ones share one item per column of pixels.
         lanes = found["dispatch"] + found["dispatches"]
         if not lanes or not found["bar"] + found["bars"]:
-            raise Failure(f"no dispatch is on the screen: {by_name['lanes']}")
+            raise Failure(f"no dispatch or no bar of shared memory is on the screen; the lanes are {by_name['lanes']}")
         ground = by_name["lanes"]
         drawn = [item for item in lanes if item[2][2] - item[2][0] >= 1 and item[2][3] - item[2][1] >= 4]
         seen = sum(not matches((item[0], item[1], item[2], ground[3], item[4]), 8) for item in drawn)
@@ -134,16 +135,17 @@ def main():
         limit = by_name.get("shared/limit")
         if limit is None or not matches((limit[0], limit[1], (limit[2][0], limit[2][1], limit[2][0] + 6, limit[2][1]),
                                          limit[3], limit[4]), 8):
-            raise Failure(f"the limit's line: {limit}")
+            raise Failure(f"the line of the shared-memory limit is not drawn as the window reports it: {limit}")
         if by_name["inspector/arena"][4] != bytes_text(arena):
-            raise Failure(f"the arena shown is {by_name['inspector/arena'][4]}, the artifact's {bytes_text(arena)}")
+            raise Failure(f"the window shows an arena of {by_name['inspector/arena'][4]}, but the artifact has "
+                          f"{bytes_text(arena)}")
         budget = next((item for name, item in by_name.items() if name.endswith("/budget_label")), None)
         if budget is None:
             raise Failure("no budget is on the screen")
         window.terminate()
         errors = window.communicate(timeout=60)[1]
         if VALIDATION.search(errors):
-            raise Failure(errors[:600])
+            raise Failure(f"validation message: {errors[:600]}")
         bench.kill()
         bench.wait()
         return (f"live {100 * share:.0f} % of a core, {len(wide)} blocks, {len(found['bar'])} bars and "

@@ -95,14 +95,14 @@ def main():
         model = next(folder / name for name in ("model.onnx", "model.mlir") if (folder / name).exists())
         for profile in PROFILES:
             test.check(f"{folder.name}, {profile}", look, model, profile)
-    test.check("shared memory is seen", lambda: seen(totals, "staged", "dispatches show some"))
-    test.check("overlaid lifetimes", lambda: seen(totals, "overlaid", "kernels' boxes share storage"))
+    test.check("shared memory is seen", lambda: seen(totals, "staged", "dispatches use shared memory"))
+    test.check("overlaid lifetimes", lambda: seen(totals, "overlaid", "dispatches have boxes that share storage"))
     test.finish()
 
 
 def seen(totals, what, words):
     if not totals[what]:
-        raise Failure(f"none of {totals['dispatches']} dispatches")
+        raise Failure(f"0 of {totals['dispatches']} {words}; at least one must")
     return f"{totals[what]} of {totals['dispatches']} {words}"
 
 

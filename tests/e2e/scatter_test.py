@@ -3,7 +3,7 @@
 
     scatter_test.py --gantry TOOL
 
-random_graphs compares static models with and without scatters. These cases are those that it cannot make.
+The program random_graphs tests scatters in static models. This script tests the cases that random_graphs cannot make.
 """
 import argparse
 import itertools
@@ -57,7 +57,8 @@ def replaced(data, places, elements):
 
 
 def two_addressed_dimensions(test, options):
-    """The indices address both dimensions, of which one is dynamic: in computed data, in a chain, and in an input."""
+    """The indices address both dimensions, of which one is dynamic. The scatters write into a computed tensor (d), into
+    the result of another scatter (a), and into an input (z)."""
     model = test.model(
         [("Relu", ["x"], ["d"]), ("ScatterND", ["d", "i", "u"], ["a"]), ("ScatterND", ["a", "j", "u"], ["y"]),
          ("ScatterND", ["z", "i", "u"], ["z_next"]), ("Neg", ["z_next"], ["n"])],
@@ -72,11 +73,12 @@ def two_addressed_dimensions(test, options):
     state = replaced(z, [6, 16], u)
     for variant in VARIANTS:
         if (found := test.outputs(variant, inputs)) != [y, [-v for v in state], state]:
-            raise Failure(f"{variant}: {found}")
+            raise Failure(f"{variant}: the outputs are {found}, expected {[y, [-v for v in state], state]}")
 
 
 def joined_with_another_input(test):
-    """A copy of the input, and one of another input of the same dynamic size, which is concatenated."""
+    """The result of a scatter into an input is concatenated with a tensor that is computed from another input of the
+    same dynamic size."""
     model = test.model([("ScatterND", ["x", "i", "u"], ["s"]), ("Relu", ["w"], ["r"]),
                         ("Concat", ["s", "r"], ["y"], {"axis": 1})],
                        [("w", ["n", 4]), ("x", ["n", 4]), ("i", [1, 1], INT64), ("u", [1, 4])], [("y", ["n", 8])])
@@ -89,11 +91,11 @@ def joined_with_another_input(test):
         rows[4 * r:4 * r + 4] + [max(v, 0.0) for v in w[4 * r:4 * r + 4]] for r in range(ROWS)))
     for variant in VARIANTS:
         if (found := test.outputs(variant, inputs)) != [expected]:
-            raise Failure(f"{variant}: {found}")
+            raise Failure(f"{variant}: the outputs are {found}, expected {[expected]}")
 
 
 def positions_beyond(test):
-    """A position out of range is not written, also if its lower 32 bits are in range."""
+    """A row whose position is out of range is not written, even if the lower 32 bits of the position are in range."""
     model = test.model([("ScatterND", ["x", "i", "u"], ["y"])],
                        [("x", [5, 3]), ("i", [4, 1], INT64), ("u", [4, 3])], [("y", [5, 3])])
     test.compile(model)
@@ -102,11 +104,12 @@ def positions_beyond(test):
               test.ints("i", (4, 1), [(1 << 32) + 2, 5, -6, -(1 << 32)])]
     for variant in VARIANTS:
         if (found := test.outputs(variant, inputs)) != [x]:
-            raise Failure(f"{variant}: {found}")
+            raise Failure(f"{variant}: the outputs are {found}, expected {[x]}")
 
 
 def budgets(test):
-    """Data of a scatter lies in the output; a concatenation that is a state's next value lies in the arena."""
+    """The data of a scatter lie in the output, so a budget of 1 KiB suffices. A concatenation that is a state's next
+    value lies in the arena, so the smallest budget is its size."""
     in_output = test.model([("Relu", ["x"], ["d"]), ("ScatterND", ["d", "i", "u"], ["y"])],
                            [("x", [256, 64]), ("i", [2, 1], INT64), ("u", [2, 64])], [("y", [256, 64])])
     test.compile(in_output, "--memory-budget", "1KiB")

@@ -69,8 +69,10 @@ def main():
     for side, depth in ((4, 8), (40, 8), (24, 64)):
         test.check(f"read twice: {side} x {side} x {depth}", read_twice, side, depth)
     test.check("kernels with shared memory",
-               lambda: f"{len(kernels)} different" if len(kernels) >= 10 else raise_(f"only {len(kernels)}"))
-    test.check("boxes that share storage", lambda: f"{overlaid}" if overlaid else raise_("none"))
+               lambda: f"{len(kernels)} different" if len(kernels) >= 10 else raise_(
+                   f"only {len(kernels)} different kernels use shared memory; at least 10 must"))
+    test.check("boxes that share storage",
+               lambda: f"{overlaid}" if overlaid else raise_("no kernel has boxes that share storage"))
     test.finish()
 
 

@@ -46,14 +46,15 @@ def main():
 
     def same():
         if (test.folder / "address.npy").read_bytes() != (test.folder / "auto.npy").read_bytes():
-            raise support.Failure("the outputs differ")
+            raise support.Failure("the outputs by address and by the preferred binding differ")
         return f"{rows} rows of 4 KiB"
 
     def sliced():
         report = json.loads(test.call("bench", artifact, "--runs", "1", "--warmup", "0", "--json"))
         dispatch = report["dispatches"][0]
         if dispatch["parts"] < 2 or dispatch["binding"] == "address":
-            raise support.Failure(f"{dispatch['parts']} parts, bound by {dispatch['binding']}")
+            raise support.Failure("the dispatch must run in 2 or more parts and not by address; it ran in "
+                                  f"{dispatch['parts']} parts, bound by {dispatch['binding']}")
         return f"{dispatch['parts']} parts, bound by {dispatch['binding']}"
 
     if test.check("compiles", compiled):

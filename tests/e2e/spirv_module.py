@@ -107,20 +107,23 @@ class Module:
     """A kernel's module. The constructor raises Invalid if it is not valid for Vulkan 1.2 with the extension."""
 
     def __init__(self, data):
-        require(len(data) % 4 == 0 and len(data) >= 4 * HEADER, "no SPIR-V")
+        require(len(data) % 4 == 0 and len(data) >= 4 * HEADER,
+                "the file is shorter than a SPIR-V header or no multiple of 4 bytes")
         words = struct.unpack(f"<{len(data) // 4}I", data)
-        require(words[0] == MAGIC and words[1] == VERSION, f"header {words[0]:#x}, version {words[1]:#x}")
+        require(words[0] == MAGIC and words[1] == VERSION, f"not SPIR-V 1.5: magic {words[0]:#x}, version {words[1]:#x}")
         self.bound, self.instructions, self.offsets, at = words[3], [], [], HEADER
         while at < len(words):
             length = words[at] >> 16
-            require(length > 0 and at + length <= len(words), f"an instruction of {length} words at {at}")
+            require(length > 0 and at + length <= len(words),
+                    f"the instruction at word {at} has {length} words, which do not fit the module")
             self.instructions.append(Instruction(words[at:at + length]))
             self.offsets.append(at)
             at += length
         self.definitions = {}
         for op in self.instructions:
             if op.result is not None:
-                require(0 < op.result < self.bound and op.result not in self.definitions, f"id {op.result} again")
+                require(0 < op.result < self.bound and op.result not in self.definitions,
+                        f"id {op.result} is beyond the bound or defined twice")
                 self.definitions[op.result] = op
         self._read_blocks()
         self._check_ids()
@@ -159,7 +162,7 @@ class Module:
         op = self.op(type_id)
         require(op.name == "TypeCooperativeMatrixKHR", f"type {type_id} is no cooperative matrix")
         component = self.op(op.words[0])
-        require(component.name == "TypeFloat", "a matrix of something else than floats")
+        require(component.name == "TypeFloat", "a cooperative matrix whose elements are no floats")
         return (component.words[0], *(self.constant(word) for word in op.words[1:]))
 
     def bytes_of(self, type_id):
@@ -181,7 +184,7 @@ class Module:
 
     def workgroup_size(self):
         modes = [op.words[2:] for op in self.all("ExecutionMode") if op.words[1] == 17]
-        require(len(modes) == 1, "no workgroup size")
+        require(len(modes) == 1, f"{len(modes)} workgroup sizes (LocalSize), expected 1")
         return modes[0][0] * modes[0][1] * modes[0][2]
 
     # ---- the function --------------------------------------------------------------------------------------
@@ -192,7 +195,7 @@ class Module:
         `entry` is the label of the function's first block."""
         self.blocks, self.entry, current = {}, None, None
         functions = self.all("Function")
-        require(len(functions) == 1 and len(self.all("FunctionEnd")) == 1, "more than one function")
+        require(len(functions) == 1 and len(self.all("FunctionEnd")) == 1, "the module must have exactly one function")
         for op in self.instructions[self.instructions.index(functions[0]) + 1:]:
             if op.name == "Label":
                 require(current is None, "a block without an end")
@@ -207,12 +210,14 @@ class Module:
         for label, block in self.blocks.items():
             kinds = [op.name for op in block]
             merges = [i for i, kind in enumerate(kinds) if kind.endswith("Merge")]
-            require(merges in ([], [len(block) - 2]), f"block {label}: a merge that is not before the branch")
-            require(kinds[-1] != "BranchConditional" or merges, f"block {label} branches and names no merge")
+            require(merges in ([], [len(block) - 2]), f"block {label}: a merge is not right before the branch")
+            require(kinds[-1] != "BranchConditional" or merges, f"block {label} has a conditional branch without a merge")
             others = [i for i, kind in enumerate(kinds) if kind != "Phi"]
-            require(all(i < others[0] for i, kind in enumerate(kinds) if kind == "Phi"), "a phi that is not first")
+            require(all(i < others[0] for i, kind in enumerate(kinds) if kind == "Phi"),
+                    f"block {label}: a phi is not at the start")
             for target in self.successors(label):
-                require(target in self.blocks and target != self.entry, f"block {label} goes to {target}")
+                require(target in self.blocks and target != self.entry,
+                        f"block {label} branches to {target}, which is no block or the first one")
 
     def successors(self, label):
         last = self.blocks[label][-1]
@@ -248,12 +253,14 @@ class Module:
             for i, op in enumerate(block):
                 if op.name == "Phi":
                     pairs = list(zip(op.words[::2], op.words[1::2]))
-                    require(sorted(p for _, p in pairs) == sorted(before[label]), f"phi {op.result}: predecessors")
+                    require(sorted(p for _, p in pairs) == sorted(before[label]),
+                            f"phi {op.result} does not list the predecessors of its block")
                     for value, origin in pairs:
-                        require(visible(value, origin, len(self.blocks[origin])), f"phi {op.result} of {value}")
+                        require(visible(value, origin, len(self.blocks[origin])),
+                                f"phi {op.result} takes {value}, which is not visible in block {origin}")
                 elif op.code not in TERMINATORS and not op.name.endswith("Merge"):
                     for identifier in op.ids:
-                        require(visible(identifier, label, i), f"Op{op.name} uses {identifier}, not visible there")
+                        require(visible(identifier, label, i), f"Op{op.name} uses {identifier}, which is not visible")
         for op in self.instructions:
             for identifier in op.ids + ([op.type] if op.type else []):
                 self.op(identifier)
@@ -265,25 +272,26 @@ class Module:
             types = [self.op(identifier).type for identifier in op.ids]
             where = f"Op{op.name} {op.result or op.words}"
             if op.code in SAME_TYPES:
-                require(all(t == op.type for t in types), f"{where}: types {types} for {op.type}")
+                require(all(t == op.type for t in types), f"{where}: operand types {types}, expected {op.type}")
             elif op.code in COMPARISONS:
-                require(types[0] == types[1] and self.op(op.type).name == "TypeBool", f"{where}: types {types}")
+                require(types[0] == types[1] and self.op(op.type).name == "TypeBool",
+                        f"{where}: compares the types {types}, or the result is no bool")
             elif op.name == "Select":
-                require(types[1:] == [op.type] * 2, f"{where}: types {types}")
+                require(types[1:] == [op.type] * 2, f"{where}: operand types {types[1:]}, expected {op.type}")
             elif op.name == "Phi":
-                require(all(t == op.type for t in types[::2]), f"{where}: types {types}")
+                require(all(t == op.type for t in types[::2]), f"{where}: operand types {types[::2]}, expected {op.type}")
             elif op.name == "Load":
-                require(self.pointee(op.words[0])[1] == op.type, f"{where}: another type")
+                require(self.pointee(op.words[0])[1] == op.type, f"{where}: the pointer has another pointee type")
             elif op.name == "Store":
-                require(self.pointee(op.words[0])[1] == types[1], f"{where}: another type")
+                require(self.pointee(op.words[0])[1] == types[1], f"{where}: the pointer has another pointee type")
             elif op.name == "Bitcast":
-                require(self.bytes_of(op.type) == self.bytes_of(types[0]), f"{where}: sizes")
+                require(self.bytes_of(op.type) == self.bytes_of(types[0]), f"{where}: the two types have different sizes")
             elif op.name == "CooperativeMatrixMulAddKHR":
                 a, b, c = (self.matrix(t) for t in types)
                 require(types[2] == op.type, f"{where}: the sum has another type")
-                require((a[0], b[0], c[0]) == (16, 16, 32), f"{where}: components {a[0]}, {b[0]}, {c[0]}")
-                require((a[4], b[4], c[4]) == (0, 1, 2), f"{where}: uses {a[4]}, {b[4]}, {c[4]}")
-                require({a[1], b[1], c[1]} == {SUBGROUP_SCOPE}, f"{where}: scopes")
+                require((a[0], b[0], c[0]) == (16, 16, 32), f"{where}: components of {a[0]}, {b[0]}, {c[0]} bits")
+                require((a[4], b[4], c[4]) == (0, 1, 2), f"{where}: uses {a[4]}, {b[4]}, {c[4]}, not 0, 1, 2")
+                require({a[1], b[1], c[1]} == {SUBGROUP_SCOPE}, f"{where}: a scope is not the subgroup")
                 require((a[2], b[3], a[3]) == (c[2], c[3], b[2]), f"{where}: {a[2:4]} by {b[2:4]} gives {c[2:4]}")
             elif op.name.startswith("CooperativeMatrix"):
                 self._check_memory(op, where)
@@ -295,36 +303,39 @@ class Module:
         pointer, (layout, stride) = op.words[0], op.words[1:3] if is_load else op.words[2:4]
         width, _, rows, columns, _ = self.matrix(op.type if is_load else self.type_of(op.words[1]))
         storage, pointed = self.pointee(pointer)
-        require(storage == WORKGROUP and self.op(pointer).name == "AccessChain", f"{where}: no place in shared memory")
-        require(self.op(pointed).name in ("TypeInt", "TypeFloat", "TypeVector"), f"{where}: points to no scalar")
+        require(storage == WORKGROUP and self.op(pointer).name == "AccessChain", f"{where}: no element of shared memory")
+        require(self.op(pointed).name in ("TypeInt", "TypeFloat", "TypeVector"), f"{where}: points to no scalar or vector")
         require(self.constant(layout) in (0, 1), f"{where}: layout {self.constant(layout)}")
         row = (columns, rows)[self.constant(layout)] * width // 8
         distance = self.constant(stride) * self.bytes_of(pointed)
-        require(distance >= row and distance % min(16, row) == 0, f"{where}: a stride of {distance} bytes")
-        require(op.words[3 if is_load else 4:] == [NON_PRIVATE], f"{where}: shared memory that is private")
+        require(distance >= row and distance % min(16, row) == 0, f"{where}: a stride of {distance} bytes for rows of {row}")
+        require(op.words[3 if is_load else 4:] == [NON_PRIVATE], f"{where}: lacks NonPrivatePointer")
 
     # ---- required features -----------------------------------------------------------------------------
 
     def _check_environment(self):
         self.capabilities = declared = {CAPABILITIES.get(op.words[0], op.words[0]) for op in self.all("Capability")}
         needed = {"Shader", "CooperativeMatrixKHR", "VulkanMemoryModel", "Float16"}
-        require(needed <= declared <= set(CAPABILITIES.values()), f"capabilities {sorted(map(str, declared))}")
+        require(needed <= declared <= set(CAPABILITIES.values()),
+                f"missing or unknown capabilities: {sorted(map(str, declared))}")
         extensions = {text_of(op.words) for op in self.all("Extension")}
         require("SPV_KHR_cooperative_matrix" in extensions, f"extensions {sorted(extensions)}")
         addressing, memory = self.all("MemoryModel")[0].words
         require(memory == VULKAN_MEMORY_MODEL, f"memory model {memory}")
-        require((addressing == 5348) == ("PhysicalStorageBufferAddresses" in declared), f"addressing {addressing}")
+        require((addressing == 5348) == ("PhysicalStorageBufferAddresses" in declared),
+                f"addressing model {addressing} does not agree with the capabilities")
         entry = self.all("EntryPoint")
         require(len(entry) == 1 and entry[0].words[0] == 5, "no compute kernel")
         variables = {op.result for op in self.all("Variable") if op.words[0] != 7}
         require(set(entry[0].ids[1:]) == variables, "the entry point does not list all variables")
         builtin = [words[0] for words in self.decorations(11).values()]
-        require("GroupNonUniform" in declared or not {40, 41} & set(builtin), "subgroups without their capability")
+        require("GroupNonUniform" in declared or not {40, 41} & set(builtin), "subgroup built-ins without GroupNonUniform")
         for op in self.instructions:
             if op.name == "Load" and self.pointee(op.words[0])[0] == WORKGROUP:
-                require(op.words[1:] == [NON_PRIVATE], f"load {op.result} of shared memory is private")
+                require(op.words[1:] == [NON_PRIVATE], f"load {op.result} of shared memory lacks NonPrivatePointer")
             elif op.name == "Store" and self.pointee(op.words[0])[0] == WORKGROUP:
-                require(op.words[2:] == [NON_PRIVATE], "a store to shared memory is private")
+                require(op.words[2:] == [NON_PRIVATE], "a store to shared memory lacks NonPrivatePointer")
             elif op.name == "ControlBarrier":
                 semantics = self.constant(op.words[2])
-                require(semantics & AVAILABLE_AND_VISIBLE == AVAILABLE_AND_VISIBLE, "a barrier shows nothing")
+                require(semantics & AVAILABLE_AND_VISIBLE == AVAILABLE_AND_VISIBLE,
+                        "a barrier does not make writes available and visible")

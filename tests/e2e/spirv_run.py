@@ -33,7 +33,7 @@ def signed(value):
 
 
 def bits(value, kind):
-    """Returns the value as bytes. kind is a struct format: a letter, after a count for a vector."""
+    """Returns the value as bytes. kind: a format of the module struct, such as "f", or "4f" for a vector of four."""
     return struct.pack("<" + kind, *value) if isinstance(value, list) else struct.pack("<" + kind, value)
 
 
@@ -50,16 +50,16 @@ class Buffer:
 
     def load(self, at, count, _):
         if at + max(count, 1) > len(self.values):
-            raise Wrong(f"element {at} of a buffer of {len(self.values)} is read")
+            raise Wrong(f"element {at} is read, beyond a buffer of {len(self.values)} elements")
         return self.values[at] if count == 0 else self.values[at:at + count]
 
     def store(self, at, value, lane):
         items = value if isinstance(value, list) else [value]
         if at + len(items) > len(self.values):
-            raise Wrong(f"element {at} of a buffer of {len(self.values)} is written")
+            raise Wrong(f"element {at} is written, beyond a buffer of {len(self.values)} elements")
         for i, item in enumerate(items):
             if self.written.setdefault(at + i, lane) != lane:
-                raise Wrong(f"element {at + i} is written twice")
+                raise Wrong(f"element {at + i} is written by two invocations")
             self.values[at + i] = half(item) if self.is_half else item
 
 
@@ -99,7 +99,7 @@ class Shared:
                 self.store(at + i, word, lane)
             return
         if at >= len(self.words):
-            raise Wrong(f"word {at} of {len(self.words)} of shared memory is written")
+            raise Wrong(f"word {at} is written, beyond shared memory of {len(self.words)} words")
         for other in self.readers[at] + ([self.writers[at]] if self.writers[at] else []):
             if not self.ordered(other, lane):
                 raise Wrong(f"word {at} of shared memory: written by {lane}, used by {other}, no barrier between")
@@ -254,7 +254,7 @@ class Kernel:
             if self.module.op(op.type).name == "TypeCooperativeMatrixKHR":
                 return f"env.filled({op.type}, {v[0]})"
             return f"[{', '.join(v)}]"
-        if name == "ExtInst":  # Of GLSL.std.450.
+        if name == "ExtInst":  # An instruction of GLSL.std.450.
             chosen = {37: "min", 38: "min", 40: "max", 41: "max"}.get(op.words[1])
             if chosen:
                 return f"{chosen}({', '.join(v[2:])})"
@@ -330,7 +330,8 @@ class Workgroup:
             requests = [self._resume(lane, answers[subgroup]) for lane in self.subgroups[subgroup]]
             first = requests[0]
             if any(request is not first and request != first for request in requests):
-                raise Wrong(f"invocations of subgroup {subgroup} do not meet: {first} and others")
+                raise Wrong(f"the invocations of subgroup {subgroup} do not reach one instruction with equal operands: "
+                            f"{first} and others")
             answers[subgroup] = None
             if first is None:
                 return False
@@ -350,13 +351,14 @@ class Workgroup:
             return None
 
     def _places(self, pointer, stride, columns, count, length, width):
-        """Yields row, column, word, and part of the word for each element. The stride counts pointee elements."""
+        """Yields row, column, word, and part of the word for each element. The stride is in
+        elements of the pointee type."""
         memory, at, size = pointer
         stride *= size
         per_word = 32 // width
         row_bytes = (count if columns else length) * width // 8
         if memory is not self.shared or at * 4 % min(16, row_bytes):
-            raise Wrong(f"a matrix at word {at}")
+            raise Wrong(f"a matrix at word {at} is not in shared memory or not aligned")
         for i in range(count):
             for j in range(length):
                 outer, inner = (j, i) if columns else (i, j)

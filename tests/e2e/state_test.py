@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from cli_support import field, onnx_model, write_npy  # noqa: E402
 from support import VARIANTS, Failure, Test, read_npy  # noqa: E402
 
-# Result 1 is x + w, result 0 is w * x and reads the old w.
+# Result 1 is w + x, the next value of w. Result 0 is w * x with the old value of w.
 IREE = """
 func.func @main(%w: tensor<8xf32> {iree.abi.output = 1 : index}, %x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %0 = arith.mulf %w, %x : tensor<8xf32>
@@ -100,7 +100,7 @@ class StateTest(Test):
 
 
 def updates(test, text, *arguments):
-    """The model of IREE above, whose update is in place: no copy, no arena."""
+    """Tests a model like IREE above. Its update must be in place, without a copy and without an arena."""
     test.compile(test.model(text), *arguments)
     plan = test.inspect()
     test.expect("the states", plan["states"],
@@ -123,7 +123,8 @@ def updates(test, text, *arguments):
 
 
 def kept_order(test):
-    """In the model's own order the update comes before a reader of the old value, so it is copied at the end."""
+    """In the model's own order the new value is computed before the old one is read, so the new value lies in other
+    storage and is copied to the state at the end."""
     test.compile(test.model(EARLY), "--keep-order")
     test.expect("the copies", test.copies(), ["copy to state result1: the old value is used later"])
     w, x = [1.0, 2, 3, 4, 5, 6, 7, 8], [0.5] * 8
@@ -133,7 +134,7 @@ def kept_order(test):
 
 
 def fifty(test):
-    """A step that updates 50 parameters in place, p = p - rate * g, with momenta m = rate * m + g."""
+    """A step that updates 50 momenta and parameters in place: m = rate * m + g, then p = p - rate * m."""
     count, rate = 50, 0.125
     sizes = [64 + 16 * i for i in range(count)]
     arguments, body, results, types = [], "", [], []
@@ -171,7 +172,7 @@ def fifty(test):
 
 
 def initializers(test):
-    """An initializer becomes a state with a first value, which another program only reads."""
+    """An initializer becomes a state, whose first value is the initializer's. Another program only reads the state."""
     step = test.folder / "step.onnx"
     step.write_bytes(onnx_model([("Add", "update", ["w", "x"], ["w_next"])], [("x", [3])], [("w_next", [3])],
                                 [tensor("w", [3], [1.0, 2.0, 3.0])]))
@@ -189,6 +190,7 @@ def initializers(test):
 
 
 def consumed(test):
+    """An argument with the attribute iree.abi.consume is a donated input."""
     test.compile(test.model(CONSUMED))
     test.expect("the donated inputs", [port["donated"] for port in test.inspect()["inputs"]], [False, True])
     w, x = [1.0] * 8, [2.0] * 8
@@ -200,6 +202,7 @@ def consumed(test):
 
 
 def swapped(test):
+    """Two states change places. A run saves the old values before it overwrites their buffers, and copies them at the end."""
     test.compile(test.model(SWAPPED), "--state", "arg0=result0", "--state", "arg1=result1", "--state", "arg2=result2")
     saved = ": the buffer of the state is overwritten before it is read"
     test.expect("the copies", test.copies(), [
@@ -268,7 +271,7 @@ def positions(test):
             wrong = [i for i, (a, b) in enumerate(zip(found, cache)) if a != b]
             test.expect(f"{variant}: the list of wrong elements of the cache after step {step}", wrong[:8], [])
             test.expect(f"{variant}: the row that is read", y, cache[at[1] * width:(at[1] + 1) * width])
-    # The order of the model does not matter, nor does a copy of the cache that the caller keeps.
+    # Without a state the caller keeps its input, so the cache is copied.
     test.compile(model)
     test.expect("the reasons for copies", [command["copy_reason"] for command in test.inspect()["commands"]
                                            if command["copy_reason"]], ["the caller keeps the input"])
@@ -311,7 +314,8 @@ def training(test):
          ("Sub", "update", ["w", "d"], ["w_next"]), ("Add", "count", ["steps", "one"], ["steps_next"])],
         [("t", [2, 1])], [("w_next", [2, 1]), ("steps_next", [1])],
         [tensor("rate", [1], [rate]), tensor("steps", [1], [0.0]), tensor("one", [1], [one])])
-    # Field 7 of the algorithm's model is its graph; the header is the version before it.
+    # Extracts the graph from the algorithm's model: two bytes of the IR version come before it (field 1). The graph
+    # (field 7) begins with its length as a varint.
     graph = algorithm[2:]
     size, shift, at = 0, 0, 1
     while True:

@@ -3,11 +3,11 @@
 
     strips_test.py --gantry TOOL MODEL
 
-MODEL is resnet, unet or squeezenet: a small model like these networks, which the script generates. At 40 % of the
-arena of the whole model, a budget must be refused without strips, because the largest operator needs more, and be met
-with strips. One byte below the smallest budget that the error for a budget of one byte names is refused too. The
-outputs in strips differ from those of the whole model by at most 1e-5 (relative L2). The resnet has enough arithmetic
-for strips without a budget; its arena must then be smaller, too.
+MODEL is resnet, unet or squeezenet: a small model like these networks, which the script generates. The whole model is
+the model without strips. A budget of 40 % of its arena must be refused without strips, because the largest operator
+needs more, and be met with strips. The error for a budget of one byte names the smallest budget; a budget of one byte
+less must be refused too. The outputs in strips differ from those of the whole model by at most 1e-5 (relative L2). The
+resnet has so much arithmetic that it is computed in strips even without a budget; its arena must then be smaller, too.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ MODELS = {
     "unet": lambda: onnx_file.unet(size=64, width=16),
     "squeezenet": lambda: onnx_file.squeezenet(size=128, width=32),
 }
-FREE = ("resnet",)  # The models with enough arithmetic for strips without a budget.
+FREE = ("resnet",)  # The models that are computed in strips even without a budget.
 TOLERANCE = 1e-5
 # One variant of each profile.
 COMPARED = [next(name for name, variant in VARIANTS.items() if variant[0] == profile) for profile in PROFILES]
@@ -77,9 +77,10 @@ class StripsTest(Test):
     def free(self):
         plan = self.described()
         if not plan["strips"]:
-            raise Failure("no strips")
+            raise Failure("the model must be computed in strips without a budget")
         if plan["arena_bytes"] >= self.whole["arena_bytes"]:
-            raise Failure(f"an arena of {plan['arena_bytes']} bytes in strips, {self.whole['arena_bytes']} without")
+            raise Failure(f"the arena in strips has {plan['arena_bytes']} bytes, not less than {self.whole['arena_bytes']} "
+                          "without strips")
         added = sum(chain["operations"] for chain in plan["strips"])
         if added > 0.02 * plan["model_operations"]:
             raise Failure(f"{added} operations are added to {plan['model_operations']}, more than 2 %")
@@ -90,7 +91,7 @@ class StripsTest(Test):
         budget = self.whole["arena_bytes"] * 4 // 10
         need = self.smallest("--no-strips")
         if need <= budget:
-            raise Failure(f"the largest operator needs {need} bytes, no more than the budget of {budget}")
+            raise Failure(f"without strips the smallest budget is {need} bytes; it must be more than the budget of {budget}")
         plan = self.described("--memory-budget", budget)
         if plan["arena_bytes"] > budget:
             raise Failure(f"arena {plan['arena_bytes']} is over the budget of {budget}")
@@ -109,7 +110,7 @@ class StripsTest(Test):
         said = self.compare_all(COMPARED[:1])
         self.refuse("the smallest that can is", "compile", self.model, "-p", PROFILES[0], "-o", self.artifact(),
                     "--memory-budget", floor - 1)
-        return f"at least {floor} bytes; {said}"
+        return f"smallest budget {floor} bytes; {said}"
 
 
 def main():

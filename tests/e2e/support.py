@@ -176,9 +176,10 @@ class Test:
                 text = path.read_text()
                 counted = shared_bytes(text)
                 if counted != variant["shared_bytes"]:
-                    raise Failure(f"{path.name} takes {counted} bytes, the artifact says {variant['shared_bytes']}")
+                    raise Failure(f"{path.name} takes {counted} bytes of shared memory, but the artifact states "
+                                  f"{variant['shared_bytes']}")
                 if counted > limit * 1024:
-                    raise Failure(f"{path.name} takes {counted} bytes of {limit} KiB")
+                    raise Failure(f"{path.name} takes {counted} bytes of shared memory, more than the limit of {limit} KiB")
                 variants.append((variant, counted, text))
         return variants
 

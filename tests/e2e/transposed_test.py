@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Tests transposed convolutions, which the compiler computes in phases, or as one operator within a memory budget.
 
+A phase is an ordinary convolution that computes the elements of the output at one position modulo the stride.
+
     transposed_test.py --gantry TOOL
 
 The two ways share no code below the import of the node, so their outputs are compared, in every variant.

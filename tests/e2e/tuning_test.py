@@ -36,18 +36,18 @@ MISFITS = {
     "texel points=4x4 steps=5": "5 steps do not divide a reduction over 16",
     "texel points=4x4 steps=4x4": "it has steps for 2 reduction dimensions, but the kernel has 1",
     "texel points=4x4 steps=4 lanes=4 along=1": "4 lanes are not the subgroup size, 8",
-    "texel points=4x4 steps=4 lanes=8 along=2": "its lanes lie along dimension 2, but it has 2 dimensions",
-    "texel points=4x4 steps=4 lanes=8 along=1 run=3": "runs of 3 do not divide 4 points of 32",
+    "texel points=4x4 steps=4 lanes=8 along=2": "its lanes lie along dimension 2, but the tile has 2 dimensions",
+    "texel points=4x4 steps=4 lanes=8 along=1 run=3": "runs of 3 do not divide the 4 points of a lane and the extent 32",
     "texel points=4x4 steps=4 run=4": "only tiles with lanes have runs",
     "texel points=1024 steps=16 merged=0": "its points times steps are more than 8192",
     "texel points=4x4 steps=4 merged=2": "dimensions from 2 on cannot be merged",
     "baseline points=4x4 steps=4 lanes=8 along=1": "a baseline tile has no lanes",
-    "texel points=4x4": "a tile has points",
+    "texel points=4x4": "a tile needs points",
     "texel points=4x4 steps=4 points=4x4": "'points=4x4' is not a word of a tile's text",
     "texel points=4x-4 steps=4": "'points=4x-4' is not a word of a tile's text",
     "texel points=4x99999999999999999999 steps=4": "is not a word of a tile's text",
     "texel run=": "'run=' is not a word of a tile's text",
-    "staged points=4x4 steps=4 threads=8x8 staged=16": "the kernel has no such tile that fits",
+    "staged points=4x4 steps=4 threads=8x8 staged=16": "no tile of this kind that fits into shared memory has this text",
     "warp points=4x4": "the profile has no tiles of that kind",
 }
 ENTRY = '{"tile": "baseline points=1 steps=1"}'
@@ -122,7 +122,7 @@ class Tuning:
             self.write(LAVAPIPE, {key: tile})
             variant = self.compile(self.model, LAVAPIPE, "--tuning", self.table)[key]["variants"][-1]
             if variant["exact_tile"] != tile:
-                raise Failure(f"{variant['exact_tile']} instead of {tile}")
+                raise Failure(f"the kernel has the tile '{variant['exact_tile']}' instead of the table's '{tile}'")
             text = self.why()
             if f"measured: {self.table}: 1 us instead of 2 us as predicted on some device" not in text:
                 raise Failure(f"--why does not name the table of the tile: {text}")
@@ -156,12 +156,12 @@ class Tuning:
         self.test.call("run", self.test.artifact(profile), "--random", 3, "--output", self.test.folder / "y.npy")
         other = first.replace("staged=16", "staged=8")
         if other == first:
-            raise Failure(f"{first} does not stage all steps: adapt the test")
+            raise Failure(f"the tile '{first}' has no staged=16, which this test replaces by staged=8: adapt the test")
         for tile in (other, "baseline points=2x4 steps=4"):
             self.write(profile, {key: tile})
             variants = self.compile(self.model, profile, "--tuning", self.table)[key]["variants"]
             if variants[-1]["exact_tile"] != tile or (tile != other and any(v["grid"] for v in variants)):
-                raise Failure(f"{variants} instead of {tile}")
+                raise Failure(f"the kernel has the variants {variants} instead of the table's tile '{tile}'")
             self.test.call("run", self.test.artifact(profile), "--random", 3, "--expect", self.test.folder / "y.npy")
 
     def tune(self):
@@ -181,7 +181,7 @@ class Tuning:
             raise Failure(f"the entry has no time or another profile: {measured}")
         variant = self.compile(self.model, LAVAPIPE, "--tuning", self.table)[key]["variants"][-1]
         if variant["exact_tile"] != measured["tile"]:
-            raise Failure(f"{variant['exact_tile']} instead of {measured['tile']}")
+            raise Failure(f"the kernel has the tile '{variant['exact_tile']}' instead of the measured '{measured['tile']}'")
         self.test.call("run", self.test.artifact(LAVAPIPE), "--random", 3, "--expect", self.test.folder / "y.npy")
         self.test.call("tune", self.model, "-p", LAVAPIPE, "-o", self.table, "--candidates", 2, "--seconds", 0.05)
         if {d["device"] for d in json.loads(self.table.read_text())["devices"]} != {d["device"] for d in after}:

@@ -8,12 +8,14 @@ function(run_embed_c program work)
   # The model was compiled for no particular device, so the runtime logs one warning.
   string(REGEX REPLACE "^gantry: warn: [^\n]* has no variant made for [^\n]*\n" "" rest "${complaint}")
   if(NOT result EQUAL 0 OR NOT printed STREQUAL "class 7 of 10, score 20\n" OR rest)
-    message(FATAL_ERROR "exit ${result}, printed '${printed}', on stderr '${complaint}'")
+    message(FATAL_ERROR "embed_c must exit with 0 and print 'class 7 of 10, score 20', and on stderr only the "
+      "warning; exit ${result}, printed '${printed}', on stderr '${complaint}'")
   endif()
   execute_process(COMMAND ${program} ${work}/missing.gantry ${work}/input.raw
                   OUTPUT_VARIABLE printed ERROR_VARIABLE complaint RESULT_VARIABLE result)
   if(NOT result EQUAL 1 OR NOT complaint MATCHES "^embed_c: load the model: [^\n]*missing.gantry[^\n]*\n$")
-    message(FATAL_ERROR "a missing model: exit ${result}, on stderr '${complaint}'")
+    message(FATAL_ERROR "without the model file, embed_c must exit with 1 and name the file in one line; "
+      "exit ${result}, on stderr '${complaint}'")
   endif()
   # Simulate a machine without a Vulkan driver.
   execute_process(COMMAND ${CMAKE_COMMAND} -E env VK_ICD_FILENAMES=${work}/none.json
@@ -21,6 +23,7 @@ function(run_embed_c program work)
                           ${program} ${work}/model.gantry ${work}/input.raw
                   OUTPUT_VARIABLE printed ERROR_VARIABLE complaint RESULT_VARIABLE result)
   if(NOT result EQUAL 1 OR NOT complaint MATCHES "^embed_c: open a device: no Vulkan device [^\n]*mesa-vulkan-drivers[^\n]*\n$")
-    message(FATAL_ERROR "no driver: exit ${result}, on stderr '${complaint}'")
+    message(FATAL_ERROR "without a Vulkan driver, embed_c must exit with 1 and name the package to "
+      "install; exit ${result}, on stderr '${complaint}'")
   endif()
 endfunction()

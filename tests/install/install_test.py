@@ -89,12 +89,13 @@ class Installation(Test):
                 run_path = re.search(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", dynamic)
                 for folder in run_path.group(1).split(":") if run_path else []:
                     if not folder.startswith("$ORIGIN/") and not folder.startswith("/usr/lib/"):
-                        raise Failure(f"{path.name} looks for its libraries in '{folder}'")
+                        raise Failure(f"{path.name} looks for its libraries in '{folder}', which is not below $ORIGIN/ "
+                                      "or /usr/lib/")
                 if self.options.build_type != "Release":
                     continue  # Debug information names the sources.
             for place in places:
                 if place.encode() in data:
-                    raise Failure(f"{path.relative_to(self.prefix)} refers to {place}")
+                    raise Failure(f"{path.relative_to(self.prefix)} contains the path {place}, which a user does not have")
             checked += 1
         for wanted in ("share/doc/gantry/LICENSE", "lib/pkgconfig/gantry.pc"):
             if not (self.prefix / wanted).is_file():
@@ -113,7 +114,7 @@ class Installation(Test):
     def tools(self):
         version = self.program(self.gantry, "--version")
         if version != f"gantry {self.options.version}":
-            raise Failure(f"--version says '{version}'")
+            raise Failure(f"gantry --version says '{version}', expected version {self.options.version}")
         self.artifact = self.folder / "model.gantry"
         self.call("compile", self.model, "-o", self.artifact)
         self.call("run", self.artifact, "--input", self.case / "input_0.npy", "--expect", self.case / "output_0.npy")
@@ -123,7 +124,7 @@ class Installation(Test):
         profiler, picture = self.prefix / "bin/gantry-profiler", self.folder / "picture.png"
         version = self.program(profiler, "--version")
         if version != f"gantry-profiler {self.options.version}":
-            raise Failure(f"--version says '{version}'")
+            raise Failure(f"gantry-profiler --version says '{version}', expected version {self.options.version}")
         for font in ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf"):
             if not (self.prefix / "share/gantry/fonts" / font).is_file():
                 raise Failure(f"{font} is not installed")
@@ -217,7 +218,7 @@ class Installation(Test):
             for variable in PREFIX_OF_PC:
                 value = ask(f"--variable={variable}", package)[0]
                 if not pathlib.Path(value).resolve().is_relative_to(self.prefix.resolve()):
-                    raise Failure(f"{package}.pc: {variable} is {value}")
+                    raise Failure(f"{package}.pc: {variable} is {value}, which is not below {self.prefix}")
         # A program that links the compiler alone must have no undefined symbols.
         (folder / "one.c").write_text("#include <gantry/compiler.h>\n"
                                       "int main(void) { return gantry_compile_profiles() == 0; }\n")
@@ -258,7 +259,7 @@ class Installation(Test):
         self.program(self.options.make_model, build / "model.gantry", build / "input.raw")
         said = self.program(build / "embed_c", build / "model.gantry", build / "input.raw")
         if said != "class 7 of 10, score 20":
-            raise Failure(f"embed_c says '{said}'")
+            raise Failure(f"embed_c says '{said}', expected 'class 7 of 10, score 20'")
         # An application that requires the compiler gets a message that names the missing component.
         asks = self.folder / "asks"
         asks.mkdir()
@@ -268,7 +269,8 @@ class Installation(Test):
                                f"-DCMAKE_PREFIX_PATH={prefix}"],
                               capture_output=True, text=True)
         if done.returncode == 0 or "is installed without its compiler" not in re.sub(r"\s+", " ", done.stderr):
-            raise Failure(f"find_package(COMPONENTS compiler) without the compiler: {done.returncode}, {done.stderr}")
+            raise Failure("find_package(COMPONENTS compiler) must fail and say that the compiler is not installed; "
+                          f"exit code {done.returncode}, {done.stderr}")
         said = self.uninstall("_runtime")
         if tree(prefix) != before:
             wrong = ", ".join(sorted(tree(prefix) ^ before))
@@ -280,7 +282,7 @@ class Installation(Test):
     def removal(self):
         self.prefix.rename(self.folder / "fresh/prefix")
         said = self.uninstall()
-        if (self.folder / "fresh").exists() or said:  # The installation created `fresh` too.
+        if (self.folder / "fresh").exists() or said:  # The installation created `fresh` too, so it must be removed.
             left = ", ".join(sorted(tree(self.folder / "fresh")))
             raise Failure(f"removal left the folder fresh with {left}; {said}")
 

@@ -73,10 +73,11 @@ class Manual:
                 printf '%s\\n' "${{COMPREPLY[@]}}" """).split())
 
         if self.commands and complete("") != set(self.commands):
-            raise Failure(f"`{self.program} <TAB>` offers {complete('')}")
+            raise Failure(f"`{self.program} <TAB>` offers {complete('')}, expected {set(self.commands)}")
         for command in [[name] for name in self.commands] or [[]]:
             if complete(*command, "-") != self.options(*command):
-                raise Failure(f"`{self.program} {' '.join(command)} -<TAB>` offers {complete(*command, '-')}")
+                raise Failure(f"`{self.program} {' '.join(command)} -<TAB>` offers {complete(*command, '-')}, "
+                              f"expected {self.options(*command)}")
         self.choices(lambda option, *command: complete(*command, option, ""), "two words")
         self.choices(lambda option, *command: complete(*command, option, "=", ""), "one word")
         if "record" in self.commands and "readelf" not in complete("record", "-o", "x", "--", "reade"):
@@ -84,13 +85,14 @@ class Manual:
         return f"{len(self.commands)} commands"
 
     def choices(self, complete, how):
-        """Checks that `complete` offers the values of one option with choices. how: the form, for messages."""
+        """Checks that `complete` offers the values of one option with choices. how: whether the command line
+        gives option and value as one word or as two; messages name it."""
         option, command, words = (("--binding", ["run"], {"auto", "storage-buffer", "address", "texel"})
                                   if self.program == "gantry" else
                                   ("--theme", [], {"dark", "light", "colour-blind"}))
         offered = complete(option, *command)
         if offered != words:
-            raise Failure(f"{option} in {how} offers {offered}")
+            raise Failure(f"completing the value of {option} in {how} offers {offered}, expected {words}")
 
     def zsh(self):
         """Checks that zsh parses the script and that the script passes every option to _arguments."""
@@ -106,7 +108,8 @@ class Manual:
             found = {name for line in given.splitlines()
                      for name in re.findall(r"^(?:\([^)]*\)|\*)?(--?[\w-]+?)(?:=-?)?\[", line)}
             if found != self.options(*command):
-                raise Failure(f"{self.program} {' '.join(command)}: {found ^ self.options(*command)}")
+                raise Failure(f"{self.program} {' '.join(command)}: only one of the completion and --help has "
+                              f"{found ^ self.options(*command)}")
         return f"{len(self.commands)} commands"
 
     def fish(self):

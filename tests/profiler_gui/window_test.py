@@ -39,7 +39,7 @@ def read_xwd(data):
     header = struct.unpack(">25I", data[:100])
     size, width, height, bits, line, colours = (header[0], header[4], header[5], header[11],
                                                 header[12], header[19])
-    assert bits == 32, f"{bits} bits per pixel"
+    assert bits == 32, f"the window dump has {bits} bits per pixel, but the test reads only 32"
     begin = size + colours * 12
     return width, height, [data[begin + y * line:begin + y * line + width * 4]
                            for y in range(height)]

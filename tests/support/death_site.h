@@ -1,7 +1,7 @@
 // runToDeath: runs a function in a child process and reports how the child ended.
 //
 // Tests that exhaust resources use it to tell a crash in Gantry from one in the driver below it.
-// The module that is blamed belongs to the first stack frame outside of the C and C++ run-time
+// The reported module is that of the innermost stack frame outside of the C and C++ run-time
 // libraries. A child that hangs is interrupted after 15 seconds and reported in the same way.
 #pragma once
 
@@ -28,7 +28,9 @@ namespace gantry::test {
 struct Death {
   bool isAlive = false; // The function returned.
   int code = 0;         // Return value of the function.
-  bool isOurs = false;  // The child died or hung in libgantry, or in an unknown module.
+  /// Whether the child died or hung in libgantry or in an unknown module, or ended without a
+  /// report.
+  bool isOurs = false;
   /// Signal, module and function: "SIGABRT in libvulkan_lvp.so lvp_CreateDevice", "SIGSEGV (through
   /// a null pointer) in ..."
   std::string place;
@@ -40,7 +42,7 @@ namespace detail {
 inline int deathPipe = -1;
 inline const char *accessText = "";       // Describes the access that raised the signal.
 inline std::atomic<pid_t> reporter{0};    // Thread that reports the first signal; 0 before.
-inline const char *firstModule = nullptr; // Module of the instruction that raised it.
+inline const char *firstModule = nullptr; // Module of the instruction that raised the signal.
 
 inline void report(int signal, const char *module, const char *function) {
   const char *file = std::strrchr(module, '/');
@@ -63,7 +65,7 @@ inline bool isNeutral(const char *module) {
 inline void onDeath(int signal, siginfo_t *fault, void *context) {
   pid_t nobody = 0;
   if (!reporter.compare_exchange_strong(nobody, gettid())) {
-    if (nobody == gettid()) // The backtrace below failed, for example for want of memory.
+    if (nobody == gettid()) // This is the second call: the backtrace of the first call failed.
       report(signal, firstModule == nullptr ? "an unknown module" : firstModule, "(no backtrace)");
     for (;;) // Another thread failed first. Its report ends the process.
       pause();
@@ -71,7 +73,8 @@ inline void onDeath(int signal, siginfo_t *fault, void *context) {
   constexpr uintptr_t kNearNull = 1 << 16; // Linux maps nothing below this address.
   if (signal == SIGSEGV && reinterpret_cast<uintptr_t>(fault->si_addr) < kNearNull)
     accessText = " (through a null pointer)";
-  // The place itself is checked first, because a backtrace through generated code may fail.
+  // The interrupted instruction is looked up before the backtrace, because a backtrace through
+  // generated code may fail.
   const auto *interrupted = static_cast<const ucontext_t *>(context);
 #if defined(__x86_64__)
   auto *place = reinterpret_cast<void *>(interrupted->uc_mcontext.gregs[REG_RIP]);
@@ -92,7 +95,8 @@ inline void onDeath(int signal, siginfo_t *fault, void *context) {
       continue;
     if (module == nullptr)
       module = info.dli_fname;
-    if (info.dli_sname != nullptr) // The first function with a name, from this module on.
+    // This frame, or the next one outward whose function has a name, gives the reported function.
+    if (info.dli_sname != nullptr)
       report(signal, module, info.dli_sname);
   }
   report(signal, module == nullptr ? "an unknown module" : module, "");
@@ -160,7 +164,7 @@ template <typename Function> Death runToDeath(Function &&function) {
 class DeathCounts {
 public:
   void add(const Death &death) {
-    ++counts_[death.isAlive ? "a status from each call" : death.place];
+    ++counts_[death.isAlive ? "every call returned a status" : death.place];
   }
   void print() const {
     for (const auto &[place, count] : counts_)

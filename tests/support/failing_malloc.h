@@ -3,7 +3,8 @@
  * A test does not link the library but finds these functions with dlsym(RTLD_DEFAULT, ...):
  *   int failingMallocWatch(const char *name)        watches the loaded module whose path contains
  *                                                   the name; returns 0 if there is none.
- *   void failingMallocStart(struct FailingMallocPlan)  resets the counts of calls and starts.
+ *   void failingMallocStart(struct FailingMallocPlan)  resets the counts of calls. From then on,
+ *                                                   calls are counted, and fail as planned.
  *   void failingMallocStop(void)                    stops counting calls and failing them.
  *   struct FailingMallocCounts failingMallocCounts(void) */
 #ifndef GANTRY_TESTS_SUPPORT_FAILING_MALLOC_H_

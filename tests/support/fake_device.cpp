@@ -82,12 +82,13 @@ Status FakeDevice::call() {
   if (!hits(callFault_))
     return {};
   callFault_ = secondFault_.exchange(0);
-  return {callCode_, "fault of test"};
+  return {callCode_, "a fault that the test injected"};
 }
 
 Status FakeDevice::allocationCall() {
   GANTRY_RETURN_IF_ERROR(call());
-  return hits(allocationFault_) ? Status(StatusCode::kOutOfMemory, "fault of test") : Status::ok();
+  return hits(allocationFault_) ? Status(StatusCode::kOutOfMemory, "a fault that the test injected")
+                                : Status::ok();
 }
 
 bool FakeDevice::take(uint32_t heap, uint64_t bytes) {
@@ -269,7 +270,7 @@ Result<uint64_t> FakeDevice::doSubmit(device::CommandList &list) {
   auto &fake = static_cast<FakeList &>(list);
   if (fake.ticket() > completed_) {
     violate("a command list was submitted again before it was done");
-    return Status(StatusCode::kFailedPrecondition, "list is pending");
+    return Status(StatusCode::kFailedPrecondition, "the command list is still pending");
   }
   fake.enqueue(++submitted_);
   (newest_ ? newest_->nextPending() : pending_) = &fake;

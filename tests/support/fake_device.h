@@ -27,8 +27,8 @@
 
 namespace gantry::test {
 
-/// The arguments of a kernel: its buffers in order, its dims, the number of workgroups and the id
-/// of the first workgroup.
+/// The arguments of a kernel: its buffers in order, its dynamic sizes (dims), the number of
+/// workgroups and the id of the first workgroup.
 struct HostKernelCall {
   std::span<const std::span<uint8_t>> buffers;
   std::span<const uint64_t> dims;
@@ -45,7 +45,7 @@ struct FakeConfig {
                                                {1, false, true, true, false},
                                                {1, false, true, true, true},
                                                {2, true, true, true, false}};
-  bool memoryBudgets = true;   // If false, memoryBudgets() uses the fallback of device.h.
+  bool memoryBudgets = true;   // If false, memoryBudgets() returns the estimate of device.h.
   bool virtualMemory = true;   // Whether address ranges can be reserved and committed.
   bool externalMemory = true;  // Whether memory can be imported and exported.
   bool enforceHeapSize = true; // Allocations beyond a heap's size fail with kOutOfMemory.
@@ -84,8 +84,8 @@ public:
   // ---- faults: k counts calls from 1, starting now; 0 cancels the fault ------------------------
   /// The k-th driver allocation (allocate, reserve, commit, import) fails with kOutOfMemory.
   void failAllocation(uint64_t k) { allocationFault_ = k; }
-  /// The k-th driver call of any kind fails with this code, and so does the call `again` calls
-  /// after it (0: no second failure).
+  /// The k-th driver call of any kind fails with this code. If `again` is not 0, the `again`-th
+  /// call after that call fails too.
   void failCall(uint64_t k, StatusCode code = StatusCode::kOutOfMemory, uint64_t again = 0);
   /// The k-th submission loses the device and returns kDeviceLost.
   void loseAtSubmission(uint64_t k) { submissionFault_ = k; }
@@ -121,7 +121,7 @@ private:
   std::shared_ptr<FakeDevice> self() {
     return std::static_pointer_cast<FakeDevice>(shared_from_this());
   }
-  /// Count a driver call. They fail if an injected fault applies to the call.
+  /// Both functions count a driver call, and fail if an injected fault applies to the call.
   Status call();
   Status allocationCall();
   Result<std::unique_ptr<FakeMemory>> make(device::MemoryKind kind, uint64_t sizeBytes);

@@ -5,7 +5,9 @@
 namespace gantry::heap {
 namespace {
 
-// Sums over the records of one arena, in bytes.
+// Sums over the records of one arena, in bytes. A record is live (it has a buffer), pending (its
+// buffer is released, but work may still use the range), cached (its range is in a size class), or
+// unused.
 struct Sums {
   uint64_t live = 0;    // Requested bytes of live buffers.
   uint64_t buffers = 0; // Number of live buffers.
@@ -28,11 +30,11 @@ const char *checkRecord(ArenaAccess &access, uint32_t index, Sums &sums) {
     sums.live += record.sizeBytes;
     ++sums.buffers;
     if (record.block == kNone)
-      return nullptr; // spilled
+      return nullptr; // The buffer is spilled, so it has no range.
   }
   const Tlsf::Range range = access.pool(record.pool).tlsf.at(record.block);
   if (!range.used || range.user != index)
-    return "a record and its block disagree";
+    return "a record refers to a block that is free or that belongs to another record";
   if (live && range.size < record.sizeBytes)
     return "a buffer is longer than its block";
   if (cached && range.size != SizeClasses::bytesOf(record.sizeClass))
@@ -55,7 +57,7 @@ const char *checkSizeClasses(ArenaAccess &access, uint64_t expectedBytes) {
   return bytes == expectedBytes && bytes == access.cached().bytes() &&
                  ranges == access.cached().ranges()
              ? nullptr
-             : "the sums of the size classes are wrong";
+             : "the size classes do not hold the bytes or the ranges that the arena counts";
 }
 
 const char *checkArena(HandleTable &handles, Arena &arena) {
@@ -76,15 +78,17 @@ const char *checkArena(HandleTable &handles, Arena &arena) {
   if (used != sums.ranges)
     return "the records of an arena do not account for all taken blocks";
   if (sums.pending != access.pending().bytes())
-    return "pending bytes and ranges disagree";
+    return "an arena's count of pending bytes is not the sum of its pending ranges";
   if (static_cast<int64_t>(sums.live) != access.counter().live() ||
       sums.buffers != access.counter().buffers())
-    return "live bytes and buffers disagree";
+    return "an arena's counts of live bytes and buffers are not the sums over its records";
   for (const NameCount &name : access.names()) {
     sums.live -= name.liveBytes;
     sums.buffers -= name.buffers;
   }
-  return sums.live == 0 && sums.buffers == 0 ? nullptr : "the names' counts are wrong";
+  return sums.live == 0 && sums.buffers == 0
+             ? nullptr
+             : "the counts per name do not add up to an arena's live bytes and buffers";
 }
 
 } // namespace
@@ -99,12 +103,12 @@ const char *validate(const Heap &heap) {
     reserved[slab.kind] += slab.sizeBytes;
     const uint64_t region = ArenaAccess(*slab.arena).pool(slab.pool).tlsf.sizeOfRegion(i);
     if (region == 0 || region > slab.sizeBytes)
-      return "a slab and its region disagree";
+      return "a slab has no region in its pool, or one that is longer than the slab";
   }
   const char *broken = nullptr;
   for (uint32_t kind = 0; kind < kMemoryKinds && broken == nullptr; ++kind) {
     if (reserved[kind] != components.totals[kind].reserved.load())
-      return "reserved bytes and slabs disagree";
+      return "the reserved bytes of a memory kind are not the sum of its slabs";
     components.arenas.any(kind, [&](Arena &arena) {
       broken = checkArena(components.handles, arena);
       return broken != nullptr;

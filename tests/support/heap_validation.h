@@ -1,4 +1,5 @@
-// Checks every invariant that links the components of a heap, from the records up.
+// Checks every invariant that links the components of a heap: the records of its buffers
+// (engine/heap/buffer_record.h), the blocks, the arenas, the slabs and the totals.
 #pragma once
 
 #include "engine/heap/heap.h"

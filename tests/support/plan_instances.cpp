@@ -351,7 +351,8 @@ std::string faultOf(const plan::Problem &problem, const plan::Placement &placeme
     height = std::max(height, placement.offset[item] + problem.size[item]);
   }
   if (height != placement.height)
-    return "the height is " + std::to_string(height) + ", not " + std::to_string(placement.height);
+    return "the placement's height is " + std::to_string(placement.height) +
+           ", but its items reach up to " + std::to_string(height);
   std::map<uint64_t, uint32_t> live; // Items by offset.
   for (uint32_t step = 0; step <= problem.stepCount; ++step) {
     for (const uint32_t item : ending[step])

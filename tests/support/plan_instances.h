@@ -27,8 +27,8 @@ plan::Problem problemOf(const std::vector<Interval> &intervals);
 
 /// Cuts a rectangle of time × addresses into `count` pieces, so that a packing without gaps exists.
 /// Each step cuts the largest piece from edge to edge, at 20 to 80 % of its side. `moments` is the
-/// width of the rectangle in units of time; 0: 64 per item and at least 2^20, so that few cuts are
-/// at the same time.
+/// width of the rectangle in units of time; 0: 64 per item and at least 2^20, so that few pieces
+/// begin or end at the same time.
 std::vector<Interval> guillotinePacking(uint32_t count, uint64_t seed, uint32_t moments = 0);
 
 /// Like guillotinePacking, but a third of the cuts divide a piece into a spiral of five pieces, so

@@ -474,8 +474,8 @@ private:
     for (uint32_t i = 0; i < steps_.size(); ++i) {
       const uint64_t length = steps_[i].lengthNs * (95 + random_.below(10)) / 100;
       // A dispatch of the second stream runs during the previous dispatch and does not outlast it.
-      // The plan assumes that dispatches run in order, so tensors that share bytes are not alive
-      // together.
+      // If it did, the next dispatch could overwrite bytes that it reads, because the plan assumes
+      // that dispatches run one after another.
       GpuTimes times{main, main + length};
       if (steps_[i].secondStream)
         times = {before.beginNs, std::min(before.beginNs + length, before.endNs)};

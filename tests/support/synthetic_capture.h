@@ -3,12 +3,13 @@
 //
 // The loop has a heap with slabs and a first-fit allocator, constants, and a session whose plan
 // engine/plan computes. Each step runs the session once; the times of dispatches are on the
-// device's clock. Each step also allocates a batch, which it donates to the run, an output, and
-// small scratch blocks. The first steps fill a cache. The capture depends on the options only,
-// including the seed.
+// device's clock. Each step also allocates an output, small scratch blocks and a batch; the batch
+// is donated to the run. Each of the first three steps also allocates a block of a cache, which is
+// never freed. The capture depends on the options only, including the seed.
 //
 // A fault changes the capture like a defect of the runtime or of the application would. expectedOp
-// names the operator or the span that a viewer must report as the cause.
+// names the operator or the span (a named period of host code) that a viewer must report as the
+// cause.
 #pragma once
 
 #include "engine/plan/random.h"

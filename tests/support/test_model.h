@@ -52,24 +52,25 @@ public:
   /// Like apply(), but the result overwrites the first operand, which must be a transient.
   uint32_t applyInPlace(TestKernel kernel, std::vector<uint32_t> operands, const std::string &name);
   uint32_t copy(uint32_t from, const std::string &name);
-  /// Adds a transient that views transients of rank 1, one after another. They lie in its slot
-  /// then. Each must be the result of apply() and in no other slot; no copy happens.
+  /// Adds a transient that concatenates transients of rank 1 without a copy: the parts move into
+  /// its slot, one after another. Each part must be a result of apply() that is alone in its slot.
   uint32_t join(const std::vector<uint32_t> &parts, const std::string &name);
   /// Makes a value an output of the program.
   void output(const std::string &name, uint32_t value);
   /// Declares a state: the input's value and an output share one buffer across runs. The state has
   /// the input's name. Without an output, runs only read the state. capacityBytes 0: the size of
-  /// the input, which must be known.
+  /// the input, which must then be static.
   void state(uint32_t inputValue, std::optional<uint32_t> outputValue = std::nullopt,
              uint64_t capacityBytes = 0);
-  /// Makes a constant the first value of the last state that was declared.
+  /// Makes a constant the initial value of the state that was declared last.
   void initial(uint32_t constant);
 
-  /// Restricts the kernels to one binding. Without this call they have all bindings.
+  /// Restricts the kernels of the commands that were added so far to one binding. Other kernels
+  /// have all bindings.
   void onlyBinding(artifact::Binding binding);
 
-  /// Computes the lifetimes, and the plan and barriers of a static program, once. A test may change
-  /// the returned program before write().
+  /// Computes the lifetimes and, if the program is static, the plan and the barriers. Later calls
+  /// only return the program. A test may change the program before write().
   artifact::ProgramT &finish();
   artifact::ProgramT &program() { return program_; }
   /// Calls finish() and writes the artifact.

@@ -21,7 +21,9 @@ import unittest
 from cli_support import field, onnx_model, OPTIONS, Tool
 
 OWN = "vulkan:lavapipe"  # The profile of the software device, on which the tests run.
-SETTLE = 0.05            # Seconds to wait after a change, because the cache does not keep files that just changed.
+# Seconds to wait after a model file changed: the cache keeps no artifact if the model may have changed while it was
+# compiled.
+SETTLE = 0.05
 
 
 def external_tensor(name, count, location):
@@ -150,7 +152,7 @@ class Cache(CacheTest):
         path.unlink()
         path.mkdir()
         self.assertFalse(self.is_cached(self.model))
-        self.assertIn("the artifact is not kept in the cache: cannot name", self.said)
+        self.assertIn("the artifact is not kept in the cache: cannot create", self.said)
         path.rmdir()
 
     def test_its_size_is_bounded(self):
@@ -240,7 +242,7 @@ class Defaults(CacheTest):
         direct, stored = self.inspected(self.model), self.inspected(artifact)
         self.assertEqual(stored["profile"], OWN, "inspect must show the variant for this device")
         for part in ("kernels", "commands", "arena_bytes", "constant_bytes"):
-            self.assertEqual(stored[part], direct[part], f"{part}: `bench MODEL` and `bench ARTIFACT` differ")
+            self.assertEqual(stored[part], direct[part], f"{part}: `inspect MODEL` and `inspect ARTIFACT` differ")
         baseline = self.inspected(artifact, "--variant", "vulkan:generic")
         self.assertEqual(baseline["profile"], "vulkan:generic")
         self.assertNotEqual(baseline["kernels"], direct["kernels"])

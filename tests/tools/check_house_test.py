@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests tools/house/check_house.py on small trees: one keeps each rule, and one breaks it."""
+"""Tests tools/house/check_house.py on small trees: for each rule, a tree that keeps it and a tree that breaks it."""
 
 import pathlib
 import subprocess

@@ -3,8 +3,8 @@
 
     demo_test.py BIN        BIN is the folder of gantry, digits_classify and gantry-profiler
 
-The demo runs in a copy of the files that it needs. Stand-ins replace apt-get, dpkg-query, cmake and ninja, because the
-programs exist. Standard library only.
+The demo runs in a copy of the files that it needs. Stand-ins replace apt-get, dpkg-query, cmake and ninja, because
+the programs in BIN are built already. Standard library only.
 """
 import os
 import pathlib
@@ -47,7 +47,7 @@ class Demo(unittest.TestCase):
             plan = xml.etree.ElementTree.parse(out / "digits-plan.svg").getroot()
             self.assertGreater(len(list(plan.iter("{http://www.w3.org/2000/svg}rect"))), 3)
             self.assertGreater((out / "digits-run.png").stat().st_size, 20000)
-            # The command that the demo printed, with a list of what the picture shows.
+            # Runs the command that the demo printed again. --semantics also lists the items of the picture in a file.
             time = re.search(r"--render out/digits-run.png --time (\S+) out/digits.gtrace", done.stdout).group(1)
             subprocess.run([BIN / "gantry-profiler", "--render", out / "again.png", "--time", time,
                             "--semantics", out / "items.txt", out / "digits.gtrace"], check=True)
@@ -56,7 +56,7 @@ class Demo(unittest.TestCase):
             kinds = [line.split("\t")[1] for line in items.splitlines() if "\t" in line]
             self.assertGreaterEqual(kinds.count("dispatch"), 6, items)
             self.assertGreaterEqual(kinds.count("block"), 6, items)
-            self.assertIn("gantry-profiler out/digits.gtrace", done.stdout, "how to open the window")
+            self.assertIn("gantry-profiler out/digits.gtrace", done.stdout, "the demo must print how to open the window")
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ func.func @main(%a: tensor<4xi1>, %b: tensor<4xi1>) -> tensor<4xi1> {
 
 class Machine(Tool):
     def test_a_device_that_cannot_be_created(self):
-        """Limits the threads of a user. The message must name the failed call and the remedy."""
+        """Limits how many threads the user may have, so that no device can be created. The message must name the remedy."""
         if os.getuid() != 0:
             self.skipTest("the limit on processes must be set for another user, which needs root")
         for allowed in range(1, 12):
@@ -157,7 +157,7 @@ class Machine(Tool):
                 os.setgid(65534)
                 os.setuid(65534)
             os.chmod(self.fixtures, 0o755)
-            # The search for leaks at the end of a process starts a thread.
+            # LeakSanitizer starts a thread at the end of a process, which the limit may forbid.
             sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
             done = subprocess.run([OPTIONS.gantry, "devices"], capture_output=True, text=True, preexec_fn=limit,
                                   env={**os.environ, "GANTRY_ATTACH": "0", "XDG_RUNTIME_DIR": "", "HOME": "/",

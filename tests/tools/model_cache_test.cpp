@@ -1,5 +1,5 @@
-// Tests the keys of the cache of compiled models, and unnamed files. cache_test.py tests the cache
-// through the tool.
+// Tests the keys of the cache of compiled models, and UnnamedFile, a file that is deleted unless it
+// is given a name. cache_test.py tests the cache through the tool.
 #include "tests/support/scratch.h"
 #include "tools/gantry/cache/model_cache.h"
 
@@ -39,7 +39,7 @@ TEST(UnnamedFile, LeavesNothingUnlessItIsNamed) {
     EXPECT_EQ(test::readBytes(file->path()).size(), 4u);
     EXPECT_TRUE(std::filesystem::is_empty(folder.path("")));
     ASSERT_TRUE(file->link(folder.path("named")).isOk());
-    EXPECT_TRUE(file->link(folder.path("named")).isOk()) << "the file has this name";
+    EXPECT_TRUE(file->link(folder.path("named")).isOk()) << "an existing name is no error";
     EXPECT_FALSE(file->link(folder.path("no/folder")).isOk());
   }
   EXPECT_EQ(test::readBytes(folder.path("named")).size(), 4u);

@@ -16,8 +16,8 @@ namespace {
 std::atomic<size_t> allocatedBytes{0};
 } // namespace
 
-// Not inlined: GCC would take a call of one of them with the inlined body of another for a
-// mismatch.
+// These operators must not be inlined. GCC would otherwise warn of a mismatch: where it inlines
+// operator delete only, it sees memory from operator new that std::free releases.
 [[gnu::noinline]] void *operator new(size_t size) {
   allocatedBytes += size;
   if (void *memory = std::malloc(size))
@@ -42,6 +42,7 @@ Tensor vectorOf(const std::vector<float> &values) {
   return tensor;
 }
 
+// The largest elements come first. Equal elements are ordered by index; NaN equals -infinity.
 TEST(Preview, TheLargestComeFirstThenByIndexAndNaNLast) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float inf = std::numeric_limits<float>::infinity();

@@ -72,7 +72,7 @@ class Recording(Tool):
             done = self.call("record", "-o", mount / "run.gtrace", "--", OPTIONS.gantry, "bench", self.artifact,
                              "--runs", "500", cwd=self.folder)
             self.assertEqual(done.returncode, 3, done.stderr)
-            self.assertIn("No space left on device", done.stderr)  # The library prints this in the command.
+            self.assertIn("No space left on device", done.stderr)  # The library in the command's process prints this.
             self.assertRegex(done.stderr.splitlines()[-1], "^gantry: error: .*(incomplete|failed)")
             self.assertIn("runs", done.stdout, "the command itself must succeed")
         finally:
@@ -105,7 +105,7 @@ class Recording(Tool):
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)
         self.assertEqual(process.returncode, -signal.SIGTERM)
-        self.assertFalse(self.capture.exists(), "nothing was recorded")
+        self.assertFalse(self.capture.exists(), "`sleep` records nothing, so no file may be left")
 
     def test_an_interrupted_run_leaves_no_files(self):
         """Sends a signal while the model is compiled or run."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests tools/house/test_summary.py on small reports: which tests it counts, and which reports it fails."""
+"""Tests tools/house/test_summary.py on small reports: which tests it counts, and for which reports it exits with 1."""
 
 import pathlib
 import subprocess

@@ -33,7 +33,7 @@ Environment:
   GANTRY_VALIDATION       1 or sync: run under the Vulkan validation layers
   GANTRY_TRACE            record the process to this .gtrace file
   GANTRY_TRACE_TIMES      all: record times of every run, also on a software device
-  GANTRY_FLIGHT_RECORDER  keep the last seconds, and write them here on a crash
+  GANTRY_FLIGHT_RECORDER  keep the last seconds of events, and write them to this file on a crash
   GANTRY_ATTACH           0: no viewer may attach to the process
   NO_COLOR                print without colour
   TMPDIR                  the folder for temporary files)";

@@ -1,7 +1,9 @@
 // The table of the tool's commands, with their options and help texts.
 //
 // main.cpp parses the command line with this table. manual_main.cpp generates man pages and
-// completions from it (tools/manual). One thread.
+// completions from it (tools/manual).
+//
+// Threads: one thread at a time.
 #pragma once
 
 #include "tools/gantry/commands/commands.h"

@@ -10,7 +10,7 @@
 
 namespace gantry::tool {
 
-/// docs/cli.md and `gantry --help` list these.
+/// The exit codes of the tool. docs/cli.md and `gantry --help` list them for users.
 enum class ExitCode : int {
   kOk = 0,
   kBadInput = 1,    // Wrong usage, or a file that is missing, damaged or does not fit.

@@ -50,7 +50,8 @@ void deleteFolder(const char *path) {
 
 void onInterrupt(int signal) {
   const int saved = errno;
-  for (size_t i = kSlots; i-- > 0;) // In reverse order: later paths may lie in earlier folders.
+  // The order is reversed, because a path may lie in a folder that was registered before it.
+  for (size_t i = kSlots; i-- > 0;)
     if (const char *path = paths[i].exchange(nullptr))
       if (unlink(path) != 0 && errno == EISDIR)
         deleteFolder(path);

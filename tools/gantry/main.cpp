@@ -58,7 +58,7 @@ int reportException() noexcept {
   } catch (const std::system_error &error) { // For example a thread that cannot be started.
     printError(systemErrorText(error));
   } catch (const std::bad_alloc &) {
-    printError("the machine does not have enough memory for this");
+    printError("the host has too little memory for this command");
   } catch (const std::exception &error) {
     printError(error.what());
   } catch (...) {

@@ -15,12 +15,12 @@ void InputOptions::add(CLI::App &command) {
                     "An input, in the model's order or by name: .npy, or .pb (an ONNX tensor)")
       ->group(kInputs);
   random = command.add_option("--random", request.seed,
-                              "Fill inputs without a file from this seed: floats in [-1, 1), "
-                              "integers from 0 to below --int-range");
+                              "Fill inputs that have no file with random values from this seed: "
+                              "floats in [-1, 1), integers in [0, --int-range)");
   options::whole(random, "SEED", 0, UINT64_MAX)->group(kInputs);
   command
       .add_flag("--arange", arange,
-                "Fill inputs without a file with 0, 1/n, 2/n and so on (n elements)")
+                "Fill inputs that have no file with 0, 1/n, 2/n and so on, for n elements")
       ->excludes(random)
       ->group(kInputs);
   options::whole(command.add_option("--int-range", request.intRange,
@@ -107,12 +107,15 @@ void addToleranceOptions(CLI::App &command, Tolerance &tolerance) {
     options::real(option, "X", 0, std::numeric_limits<double>::max())->group(kComparison);
     return option;
   };
-  add("--rtol", tolerance.rtol, "Relative tolerance of an element; integers are compared exactly")
+  add("--rtol", tolerance.rtol,
+      "Relative tolerance of an element; unless one is given, integers are compared exactly")
       ->default_str("1e-3");
-  add("--atol", tolerance.atol, "Absolute tolerance of an element; integers are compared exactly")
+  add("--atol", tolerance.atol,
+      "Absolute tolerance of an element; unless one is given, integers are compared exactly")
       ->default_str("1e-5");
   add("--l2", tolerance.l2,
-      "Bound on the relative L2 norm ||out - ref|| / ||ref||; alone, it replaces the other two");
+      "Bound on the relative L2 norm ||out - ref|| / ||ref||; elements are not bounded unless "
+      "--rtol or --atol is given, too");
 }
 
 void addJson(CLI::App &command, bool &json, const std::string &help) {
@@ -131,8 +134,9 @@ uint64_t parseBytes(const std::string &text, const std::string &option) {
     if (end != text.c_str() && unit == end && number > 0 && number * factor < 0x1p63 &&
         number * factor >= 1 && (factor > 1 || number == std::floor(number)))
       return static_cast<uint64_t>(number * factor);
-  throw ToolError(ExitCode::kBadInput,
-                  fmt::format("{}: '{}' is no size; write 256MiB, 1.5GiB, or bytes", option, text));
+  throw ToolError(
+      ExitCode::kBadInput,
+      fmt::format("{}: '{}' is no size; write 256MiB, 1.5GiB, or a number of bytes", option, text));
 }
 
 std::string examples(std::initializer_list<const char *> lines) {

@@ -9,7 +9,8 @@ namespace gantry::manual {
 namespace {
 
 /// Escapes text for roff. Dashes become ASCII minus signs, so that options can be copied from the
-/// page. A dot or a quote at the begin of the text is escaped, because roff would read a request.
+/// page. A dot or a quote at the beginning of the text is escaped, because roff would read the text
+/// as a request.
 std::string escaped(const std::string &text) {
   std::string result;
   for (const char c : text) {
@@ -76,16 +77,16 @@ std::string synopsis(const CommandText &command) {
   return text;
 }
 
-/// Returns the length of the term at the begin of a line. Two spaces separate it from its meaning,
-/// or one space if the term is too long for its column.
+/// Returns the length of the term at the beginning of a line. Two spaces separate the term from its
+/// meaning, or one space if the term is too long for its column.
 size_t termLength(const std::string &line) {
   const size_t gap = line.find("  ");
   return gap != std::string::npos ? gap : line.find(' ');
 }
 
-/// Formats a section. Lines without indentation are text. Indented lines are terms with meanings if
-/// two spaces separate these in the first line; otherwise they are examples, which are shown
-/// unchanged.
+/// Formats a section. Lines without indentation are text. If two spaces separate a term from its
+/// meaning in the first line, all indented lines are terms with their meanings. Otherwise they are
+/// examples, which are shown unchanged.
 std::string sectionBody(const SectionText &section) {
   const bool isList =
       section.lines[0].find_first_not_of(' ') > 0 &&

@@ -3,7 +3,9 @@
 // differ from the program.
 //
 // The output folder has the layout of a prefix's share folder: man/man1,
-// bash-completion/completions, zsh/site-functions, fish/vendor_completions.d. One thread.
+// bash-completion/completions, zsh/site-functions, fish/vendor_completions.d.
+//
+// Threads: one thread at a time.
 #pragma once
 
 #include <CLI/CLI.hpp>

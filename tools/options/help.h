@@ -16,7 +16,7 @@
 namespace gantry::options {
 
 struct HelpStyle {
-  int width = 100;     ///< Width in columns; at least 40 are used.
+  int width = 100;     ///< Width in columns; less than 40 counts as 40.
   bool colour = false; ///< Whether to use ANSI escape sequences.
 };
 

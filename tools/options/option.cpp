@@ -138,7 +138,7 @@ std::string nameOf(const CLI::Option &option) {
 std::string placeholderOf(const CLI::Option &option) {
   if (!option.nonpositional())
     return option.get_name(true);
-  std::string text = option.get_type_name(); // The placeholder, then ":" and words per validator.
+  std::string text = option.get_type_name(); // The placeholder, then ":WORDS" per validator.
   for (const char *kind : {kChoices, kRange, kRule})
     if (const std::string words = wordsOf(option, kind);
         !words.empty() && text.ends_with(":" + words))
@@ -211,7 +211,7 @@ std::vector<const CLI::Option *> optionsOf(const CLI::App &app, bool positional)
 
 std::string closest(std::string_view word, const std::vector<std::string> &words) {
   std::string best;
-  // A word that differs in more letters is a different word, not a typing error.
+  // A candidate that differs in `limit` or more letters is a different word, not a typing error.
   size_t limit = (word.size() < 4 ? 1 : std::max<size_t>(word.size() / 3, 2)) + 1;
   for (const std::string &candidate : words) {
     // The beginning of a candidate (--rand for --random) counts as a difference of one letter.

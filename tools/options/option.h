@@ -39,8 +39,8 @@ CLI::Option *checked(CLI::Option *option, const std::string &placeholder,
 CLI::Option *repeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
                       const std::string &placeholder, const std::string &help);
 
-/// Adds an option with an optional value: `--dump-ir` or `--dump-ir=PASS`. Without a value the
-/// string becomes `absent`.
+/// Adds an option with an optional value: `--dump-ir` or `--dump-ir=PASS`. If the option is given
+/// without a value, `value` becomes `absent`.
 CLI::Option *optionalValue(CLI::App &app, const std::string &name, std::string &value,
                            const std::string &absent, const std::string &placeholder,
                            const std::string &help);
@@ -72,11 +72,12 @@ std::vector<std::string> choicesOf(const CLI::Option &option);
 std::string describe(const CLI::Option &option);
 
 bool isSwitch(const CLI::Option &option);         ///< Whether it takes no value.
-bool hasOptionalValue(const CLI::Option &option); ///< Made by optionalValue(), or expected(0, 1).
+bool hasOptionalValue(const CLI::Option &option); ///< Whether its value may be left out.
 bool isRepeated(const CLI::Option &option);       ///< Made by repeated().
 bool isRemainder(const CLI::Option &option);      ///< Made by remainder().
 
-/// Returns the options of an app in the order of their definition: the positionals, or the others.
+/// Returns the options of an app in the order of their definition: only the positionals if
+/// `positional` is set, otherwise all other options.
 std::vector<const CLI::Option *> optionsOf(const CLI::App &app, bool positional);
 
 /// Returns the word of `words` that differs from `word` in the fewest letters; empty if all differ

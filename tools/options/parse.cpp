@@ -64,7 +64,7 @@ public:
           positionals_.push_back(words_[i]);
       } else if (looksLikeOption(words_[i])) {
         i += readOption(i);
-      } else if (takesRemainder()) { // The other words are another program's command line.
+      } else if (takesRemainder()) { // This word begins another program's command line.
         words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(i), "--");
         --i;
       } else {
@@ -117,7 +117,8 @@ private:
     if (isSwitch(option))
       return 0;
     const bool another = at + 1 < words_.size();
-    if (hasOptionalValue(option)) // A word that a required argument needs is not the value.
+    // The next word is not the value if a required argument would be missing without it.
+    if (hasOptionalValue(option))
       return another && words_[at + 1] != "--" && !looksLikeOption(words_[at + 1]) &&
                      words_.size() - at - 1 > missingArguments()
                  ? 1

@@ -2,8 +2,9 @@
 // few, and the command that shows the help.
 //
 // parse() first checks the words against the table of options (unknown commands and options,
-// missing and superfluous values). Then CLI11 converts the values and calls the callbacks. One
-// thread.
+// missing and superfluous values). Then CLI11 converts the values and calls the callbacks.
+//
+// Threads: one thread at a time.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,8 +21,8 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/// Adds the option --help, whose text is helpText(), to a program or a command. The caller calls it
-/// for the program and for every command.
+/// Adds the option --help, whose text is helpText(), to a program or a command. The caller must
+/// call this function for the program and for every command.
 void addHelp(CLI::App &app);
 
 /// Parses the words after the program's name. Returns the text to print for --help or --version, or

@@ -370,7 +370,7 @@ Scalar BodyBuilder::timesSigmoid(Scalar x, Scalar a, Scalar low) {
   const Scalar isNegative = compare(Compare::kLess, a, zero);
   const Scalar scaled = select(isNegative, mul(mul(x, first), second), x);
   const Scalar result = div(scaled, add(one, w));
-  if (low.value.getDefiningOp<arith::ConstantOp>()) // It is 0, from the overload without `low`.
+  if (low.value.getDefiningOp<arith::ConstantOp>()) // The overload without `low` passes 0.
     return result;
   // A first-order correction: the derivative of ln(sigmoid(a)) is sigmoid(-a).
   const Scalar slope = div(select(isNegative, one, w), add(one, w));

@@ -218,8 +218,8 @@ mlir::Value ImportContext::valueOf(const Tensor &tensor) {
   return contentValue(tensor).value;
 }
 
-// Builds the SSA value of shape contents. The body of the generic selects one element by its
-// position.
+// Builds the SSA value of a tensor that is known only as expressions (Tensor::content). The body of
+// the generic selects one element by its position.
 Tensor ImportContext::contentValue(const Tensor &tensor) {
   llvm::SmallVector<Dim> content = *tensor.content;
   GenericSpec spec;

@@ -66,6 +66,8 @@ public:
   // ---- tensors ---------------------------------------------------------------------------------
 
   Tensor fromConstant(const Constant &constant) const;
+  /// Returns a tensor of the shape `dims` whose elements are the expressions `content`, in
+  /// row-major order (Tensor::content).
   Tensor fromContent(DType type, llvm::ArrayRef<Dim> content, llvm::ArrayRef<int64_t> dims) const;
   /// The same for a scalar (rank 0) or, if `scalar` is false, for a list (rank 1).
   Tensor fromContent(DType type, llvm::ArrayRef<Dim> content, bool scalar) const;
@@ -83,7 +85,7 @@ public:
   mlir::Value scalarValue(DType type, Number value);
   /// Returns a dimension as an SSA value of type index, computed in the function's header.
   mlir::Value dimValue(Dim dim) { return header_.dimValue(dim, loc_); }
-  /// Returns a static dimension as an attribute, and any other one as dimValue() does.
+  /// Returns a static dimension as an attribute, and a dynamic one as dimValue() does.
   mlir::OpFoldResult foldedDim(Dim dim);
 
   // ---- builders --------------------------------------------------------------------------------

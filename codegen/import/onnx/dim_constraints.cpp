@@ -7,7 +7,8 @@ namespace {
 
 [[noreturn]] void failNoSize(unsigned symbol) {
   failBadInput("no size of the dynamic dimension s" + llvm::Twine(symbol) +
-               " meets all conditions of the model");
+               " meets all conditions of the model (dynamic dimensions are numbered s0, s1, ... in "
+               "the order of the inputs)");
 }
 
 bool isEmpty(const DimConstraints::Bounds &bounds) {

@@ -257,7 +257,8 @@ Dim ceilDivDims(Dim a, Dim b) {
 Dim modDims(Dim a, Dim b) {
   auto sa = staticDim(a), sb = staticDim(b);
   if (sb && *sb <= 0)
-    failBadInput("shape arithmetic takes a remainder by " + llvm::Twine(*sb));
+    failBadInput("shape arithmetic takes a remainder by " + llvm::Twine(*sb) +
+                 "; the divisor must be positive");
   if (sa && sb)
     return constantLike(a, *sa - floorDiv(*sa, *sb) * *sb);
   Dim quotient = floorDivDims(a, b);

@@ -78,7 +78,7 @@ void runExtract(Machine &m, const Step &s) {
     m.check(s.indices[i]);
     int64_t index = m.slots[s.indices[i]].i;
     if (index < 0 || index >= s.tensor->dims[i])
-      failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of " +
+      failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of size " +
                    llvm::Twine(s.tensor->dims[i]));
     position += index * s.strides[i];
   }
@@ -141,8 +141,9 @@ double minimum(double x, double y) {
 int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
 // Converts a float to a 64-bit integer. Values above the range give the highest integer, and NaN
-// gives 0. Negative values give their signed integer, limited to the lowest signed integer (0 for
-// an unsigned result). On a device, results outside of the range are undefined.
+// gives 0. Negative values give the bits of the signed integer, for an unsigned result too. Values
+// below the range of signed integers give the lowest signed integer, or 0 for an unsigned result.
+// On a device, results outside of the range are undefined.
 int64_t toInteger(double x, bool isSigned) {
   if (std::isnan(x))
     return 0;

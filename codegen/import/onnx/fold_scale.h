@@ -2,9 +2,9 @@
 //
 // conv(x, W) * s[c] + t[c] equals conv(x, W * s[c]) + t[c]. Therefore a BatchNormalization, or a
 // Mul or Add with a constant per channel, is folded if it is the only user of a convolution with a
-// constant filter. The same applies to the nodes that follow it. This is done while importing,
-// because the names of all nodes are known here; the location of the convolution contains all of
-// them. Fails by throwing ImportError.
+// constant filter. If the next node is again such a node, it is folded too, and so on. The importer
+// does this, and not a later pass, because it knows the names of the nodes: the location of the
+// convolution contains the names of all folded nodes. Fails by throwing ImportError.
 #pragma once
 
 #include "codegen/import/onnx/context.h"
@@ -37,7 +37,8 @@ private:
 };
 
 /// Returns a BatchNormalization's factor and shift per channel: factor = scale / sqrt(variance +
-/// epsilon), shift = B - mean * factor. Fails (unsupported) in training mode.
+/// epsilon), shift = B - mean * factor, where scale, B, mean and variance are inputs of the node.
+/// Fails (unsupported) in training mode.
 std::pair<Tensor, Tensor> batchNormScale(ImportContext &import, const Node &node);
 
 } // namespace gantry::importer

@@ -112,7 +112,8 @@ private:
     return tensor.constant->splat || tensor.constant->elementCount() == 1;
   }
 
-  // Returns the tensor that the operation writes to, filled with spec.init in a reduction.
+  // Returns the tensor that the operation writes to. In a reduction it is filled with spec.init,
+  // except when folding, because evaluateGeneric() takes spec.init as an argument.
   mlir::Value initialValue() {
     mlir::Value empty = import_.emptyTensor(spec_.resultType, spec_.resultDims);
     if (!spec_.init || folding_)
@@ -164,7 +165,9 @@ private:
   bool folding_;
 };
 
-// Sets the name of the node that is being imported on a tensor that this node made inexact.
+// Completes the record of an overflow or a division by zero in a folded tensor
+// (HostTensor::inexact): sets the name of the node that is being imported, unless an operand of the
+// node already had the record.
 Constant withInexactNode(const Constant &folded, mlir::Location loc) {
   auto name = mlir::dyn_cast<mlir::NameLoc>(loc);
   if (!name || !folded->inexact || !folded->inexact->node.empty())

@@ -2,9 +2,9 @@
 //
 // An operator's importer fills in a GenericSpec and calls ImportContext::generic. The builder folds
 // the operation if all operands are constants and the iteration space has at most 2^24 points
-// (4,096 without operands; no limit when a test folds a whole model). It then builds the operation
-// over placeholders, evaluates it on the host (evaluate.h) and erases it. Otherwise the operation
-// stays in the module.
+// (4,096 without operands; no limit when a test folds a whole model). To fold, it builds the
+// operation over placeholders, evaluates it on the host (evaluate.h) and erases it. Otherwise the
+// operation stays in the module.
 //
 // 16-bit floats are only a storage type: the body receives them as f32, sums are accumulated in
 // f32, and the result is rounded once.

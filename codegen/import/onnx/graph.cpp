@@ -232,7 +232,7 @@ private:
       if (tensor.name().empty())
         failBadInput("an initializer has no name");
       if (uses_.lookup(tensor.name()) == 0 || states_.count(tensor.name()))
-        continue; // If no node reads it, it may have any type and size.
+        continue; // An initializer that no node reads may have any type and size.
       import_->define(tensor.name(),
                       import_->fromConstant(hostTensorFromProto(tensor, model_, &external_)));
     }
@@ -311,7 +311,7 @@ private:
     ranges.checkUsed();
   }
 
-  // Makes inputs of the initializers that are states. Their values are the states' first values.
+  // Adds an argument for each initializer that is a state. Its value is the state's first value.
   void defineStates(mlir::Block *entry) {
     for (const auto &proto : graph().initializer()) {
       if (!states_.count(proto.name()))
@@ -343,8 +343,8 @@ private:
       const std::string &output = states_.find(port.getName().str())->second;
       const int64_t result = output.empty() ? int64_t{-1} : int64_t{resultOf.lookup(output)};
       if (result >= 0 && results[result] != first->second.getType())
-        failBadInput("the training step gives the initializer \"" + port.getName().getValue() +
-                     "\" another type or shape: \"" + output + "\"");
+        failBadInput("the training step updates the initializer \"" + port.getName().getValue() +
+                     "\" with the output \"" + output + "\", which has another type or shape");
       attributes.set(codegen::StateAttr::name,
                      codegen::StateAttr::get(context_, result, first->second));
     }
@@ -561,8 +561,8 @@ private:
   std::shared_ptr<onnx::ModelProto> model_;
   int64_t opset_ = 1;
   std::vector<bool> needed_;
-  llvm::StringMap<int> uses_;     // Uses of a value by needed nodes and by outputs.
-  llvm::StringMap<int> consumer_; // The last node that uses a value.
+  llvm::StringMap<int> uses_;     // Uses of a value by needed nodes and by outputs of the graph.
+  llvm::StringMap<int> consumer_; // The first needed node that has a value as an input.
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::func::FuncOp function_;
   std::unique_ptr<ImportContext> import_;

@@ -68,7 +68,7 @@ union Number {
 
 /// Returns `value` as a Number for elements of the type; truncated for integers.
 Number numberOf(DType type, double value);
-/// Reads an element; unsigned integers are zero-extended, others sign-extended.
+/// Reads an element; unsigned integers are zero-extended, signed ones sign-extended.
 Number loadElement(DType type, const uint8_t *at);
 /// Writes an element, rounded to the precision (or wrapped to the width) of the type.
 void storeElement(DType type, uint8_t *at, Number value);
@@ -77,7 +77,7 @@ Number roundTo(DType type, Number value);
 
 /// Why a folded integer differs from the mathematical result: an overflow or a division by zero.
 struct Inexact {
-  std::string message; // For the user; for an overflow with the operation and its operands.
+  std::string message; // For the user. For an overflow, it has the operation and its operands.
   std::string node;    // The ONNX node; empty until the importer sets it.
 };
 

@@ -23,8 +23,9 @@ std::shared_ptr<onnx::ModelProto> loadModel(llvm::StringRef path);
 /// a step. The graph and the bindings of the initialization are ignored, because the values of the
 /// initializers are the state before the first step.
 ///
-/// Fails (ImportError): bad input if the model has no training information or if a binding names no
-/// initializer or no output, or names one twice; unsupported if it has several algorithms.
+/// Fails (ImportError): bad input if the model has no training information, if a binding names no
+/// initializer or no output, or if two bindings name the same initializer; unsupported if the model
+/// has several training algorithms.
 std::vector<std::pair<std::string, std::string>> combineTraining(onnx::ModelProto &model);
 
 } // namespace gantry::importer

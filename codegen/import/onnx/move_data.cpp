@@ -63,7 +63,8 @@ Tensor transpose(ImportContext &import, const Tensor &in, llvm::ArrayRef<int64_t
 
 namespace {
 
-// Consecutive dimensions of a reshape's operand, and those of its result with the same product.
+// Consecutive dimensions of a reshape's operand, and the consecutive dimensions of its result whose
+// sizes have the same product.
 struct Group {
   llvm::SmallVector<int64_t, 2> from, to;
 };
@@ -86,7 +87,8 @@ llvm::SmallVector<Group> groupDims(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim>
     group.from.push_back(i++);
     group.to.push_back(j++);
     while (a != b) {
-      // A product of 1 grows, whatever the other is: dimensions of extent 1 join their neighbours.
+      // A product of 1 gets the next dimension, whatever the other product is. Dimensions of size 1
+      // thus join the group of their neighbours.
       std::optional<int> order = staticDim(a) == 1 ? -1 : staticDim(b) == 1 ? 1 : compareDims(a, b);
       bool growFrom = order && *order < 0;
       if (!order || (growFrom ? i == from.size() : j == to.size())) {
@@ -103,7 +105,7 @@ llvm::SmallVector<Group> groupDims(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim>
     }
     groups.push_back(group);
   }
-  if (!groups.empty()) { // Dimensions that are left over are ones.
+  if (!groups.empty()) { // The dimensions that are left over have size 1.
     for (; i < from.size(); ++i)
       groups.back().from.push_back(i);
     for (; j < to.size(); ++j)
@@ -124,7 +126,8 @@ Tensor reshape(ImportContext &import, const Tensor &in, llvm::ArrayRef<Dim> dims
                  ": the element counts differ");
   if (before != after)
     failUnsupported("cannot prove that " + describeDims(in.dims) + " reshapes to " +
-                    describeDims(dims));
+                    describeDims(dims) +
+                    ": the element counts may differ for some sizes s0, s1, ...");
   import.tensorType(in.type, dims);
   if (in.constant)
     return import.fromConstant(reshaped(in.constant, staticDims(dims, "the shape of a constant")));

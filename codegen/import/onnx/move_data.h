@@ -16,8 +16,8 @@ Tensor transpose(ImportContext &import, const Tensor &in, llvm::ArrayRef<int64_t
 /// Fails as bad input if the element counts differ, and as unsupported if dynamic element counts
 /// cannot be proven to be equal.
 Tensor reshape(ImportContext &import, const Tensor &in, llvm::ArrayRef<Dim> dims);
-/// Broadcasts `in` to `dims`, which must be a result of ImportContext::broadcastDims for `in` or a
-/// shape to which it broadcasts.
+/// Broadcasts `in` to `dims`, which must be a result of ImportContext::broadcastDims for `in` or
+/// another shape to which `in` broadcasts.
 Tensor broadcastTo(ImportContext &import, const Tensor &in, llvm::ArrayRef<Dim> dims);
 /// Returns, along each axis k, sizes[k] elements that begin at starts[k] and are steps[k] apart. A
 /// step may be negative, but not 0.

@@ -36,7 +36,7 @@ const AttributeProto *Node::find(llvm::StringRef name, int type) const {
     // Very old exporters do not write the type.
     if (attribute.type() != type && attribute.type() != AttributeProto::UNDEFINED)
       failBadInput("the attribute " + name + " has type " + llvm::Twine(int(attribute.type())) +
-                   ", expected " + llvm::Twine(type));
+                   "; it must have type " + llvm::Twine(type) + " (ONNX's AttributeType)");
     return &attribute;
   }
   return nullptr;

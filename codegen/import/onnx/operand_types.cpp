@@ -141,8 +141,8 @@ void checkOperandTypes(const ImportContext &import, const Node &node) {
       failBadInput("the input \"" + node.inputName(i) + "\" is " + dtypeName(tensor->type) +
                    "; it must be " + describe(allowed));
     if ((allowed & kSameAsFirst) && first && first->type != tensor->type)
-      failBadInput("its operands are " + dtypeName(first->type) + " and " +
-                   dtypeName(tensor->type));
+      failBadInput("its operands must have the same type, but are " + dtypeName(first->type) +
+                   " and " + dtypeName(tensor->type));
   }
 }
 

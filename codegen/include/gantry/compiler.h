@@ -48,7 +48,7 @@ typedef enum gantry_compile_result {
 /* Receives one line of text without a newline. severity: 0 error, 1 warning, 2 note. */
 typedef void (*gantry_diagnostic_fn)(void *user, int severity, const char *message);
 /* Receives the name of a stage ("kernels"), the number of its steps that are done, and the number
- * of all its steps. May be called from any thread of the compilation, but by one at a time. */
+ * of all its steps. May be called from any thread of the compilation, but never by two at once. */
 typedef void (*gantry_progress_fn)(void *user, const char *stage, size_t done, size_t total);
 /* Receives the path, relative to the model's folder, of a file besides the model that the
  * compilation reads (external data). Called once for each file, from the thread that called
@@ -156,8 +156,9 @@ GANTRY_COMPILER_API const char *gantry_compile_operators(void);
 /* Reads a tensor from an ONNX TensorProto file (.pb), for example a test's expected output. Sets
  *   type        a gantry_type_t of gantry.h,
  *   rank, dims  the number of dimensions, at most 8, and their sizes; dims must have room for 8,
- *   data        the elements in row-major order, size_bytes bytes; the caller frees them with
- * free(), name        the tensor's name, which the caller frees with free(); name may be NULL.
+ *   data        the elements in row-major order; the caller frees them with free(),
+ *   size_bytes  the size of data in bytes,
+ *   name        the tensor's name, which the caller frees with free(); name may be NULL.
  * Errors are reported as by gantry_compile; diagnostic may be NULL. */
 GANTRY_COMPILER_API gantry_compile_result_t gantry_read_tensor_proto(
     const char *path, int32_t *type, uint32_t *rank, int64_t *dims, void **data, size_t *size_bytes,

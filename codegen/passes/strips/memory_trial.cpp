@@ -16,14 +16,16 @@ using namespace mlir;
 
 namespace {
 
-/// A clone's operators have their number in the function as their location. The passes of the trial
-/// keep the locations of the operators that they move into dispatches.
+/// Returns the location that a clone's operator gets: it holds the operator's number in the
+/// function. The passes of the trial keep the locations of the operators that they move into
+/// dispatches.
 Location numberLocation(MLIRContext *context, unsigned number) {
   return FileLineColLoc::get(context, "operator", number, 0);
 }
 
 /// Returns the operator whose result a dispatch of the clone stores: the last one that the dispatch
-/// contains. Null if the dispatch's result has another shape, as that of a copy may have.
+/// contains. Null if the result of the dispatch has another shape than that of the operator, as the
+/// result of a copy may have.
 Operation *storedOperator(DispatchOp dispatch, ArrayRef<Operation *> operators) {
   Operation *last = nullptr;
   unsigned highest = 0;
@@ -89,8 +91,9 @@ void describe(MemoryTrial &trial, const DispatchGraph &graph, ArrayRef<Operation
   }
 }
 
-/// Orders the dispatches, and computes the bytes that are alive and needed along the order.
-/// `forOrder`: the problem that order-dispatches solves.
+/// Orders the dispatches, and computes the live and the needed bytes along the order. `problem`:
+/// the graph whose bytes are computed. `forOrder`: the same graph, with the sizes by which
+/// order-dispatches chooses the order. Returns false if the planner fails.
 bool measure(MemoryTrial &trial, const plan::OrderProblem &problem,
              const plan::OrderProblem &forOrder, bool keepOrder) {
   const size_t count = problem.operators.size();

@@ -1,4 +1,4 @@
-// Measures how much memory a program would need, without changing it, for the pass strips.
+// Measures how much memory a program would need, without changing it, for the pass `strips`.
 //
 // The function is cloned, the passes that decide on storage run on the clone, and the planner's
 // order search finds the peak of live bytes. The result refers to the operators of the original.
@@ -17,40 +17,43 @@
 
 namespace gantry::codegen {
 
-/// A tensor that the program stores in the arena; tensor i is the result of dispatch i.
+/// The result of a dispatch. Tensor i is the result of dispatch i.
 struct StoredTensor {
   /// The operator that computes the tensor. Null for a copy that a pass of the trial adds.
   mlir::Operation *op = nullptr;
   uint32_t storage = 0;                 // Index in MemoryTrial::storages.
-  std::vector<uint32_t> reads, readers; // Tensors, without repetitions.
-  bool isReturned = false;              // The function returns it, so it is not in the arena.
+  std::vector<uint32_t> reads, readers; // Indices of tensors, without repetitions.
+  bool isReturned = false;              // The function returns it, or it lies in a state.
 };
 
 /// Tensors that lie in the same memory: one, or the parts of a concatenation.
 struct TensorStorage {
-  uint64_t bytes = 0;            // 0 if the function returns it.
+  uint64_t bytes = 0;            // Bytes in the arena; 0 if it lies in an output or a state.
   std::vector<uint32_t> tensors; // In ascending order.
   bool mayLeave = true;          // A budget may move it out of the arena between two uses.
-  uint32_t first = 0, last = 0;  // The positions between which it is alive, inclusive.
+  uint32_t first = 0, last = 0;  // It is alive from position `first` of the order to `last`.
 };
 
 struct MemoryTrial {
   std::vector<StoredTensor> tensors;
   std::vector<TensorStorage> storages;
   std::vector<uint32_t> order; // The dispatches in the order in which they run.
-  /// For each position in the order, the bytes of the storages that are alive; and the smallest
-  /// number of bytes if every tensor left the arena between its uses.
+  /// For each position of the order: the live bytes, which are those of all storages that are
+  /// alive, and the needed bytes, which remain if each storage that may leave the arena leaves it
+  /// between its uses.
   std::vector<uint64_t> liveBytes, neededBytes;
   size_t copies = 0;       // The number of dispatches that only move elements.
   unsigned maxBuffers = 0; // The largest number of buffers that a dispatch binds.
   uint64_t peakBytes = 0;  // The largest of liveBytes.
   uint64_t neededPeak = 0; // The largest of neededBytes: no smaller budget can be met.
 
-  /// The peak and the bytes along the order: those needed, or those alive.
+  /// The peak, and the bytes at each position of the order: of needed bytes if `needed` is set,
+  /// otherwise of live bytes.
   uint64_t peak(bool needed) const { return needed ? neededPeak : peakBytes; }
   const std::vector<uint64_t> &bytes(bool needed) const { return needed ? neededBytes : liveBytes; }
 
-  /// Returns the number of dispatches that run while more than `limit` bytes are alive or needed.
+  /// Returns the number of dispatches that run while more than `limit` bytes are needed (if
+  /// `needed` is set) or alive.
   size_t countAbove(bool needed, double limit) const {
     return llvm::count_if(bytes(needed), [&](uint64_t b) { return double(b) > limit; });
   }
@@ -59,8 +62,9 @@ struct MemoryTrial {
 /// Runs the passes on a clone of the function. None if a pass fails; its diagnostics are dropped,
 /// because the pass will fail again in the pipeline.
 /// - keepOrder: the dispatches keep their order.
-/// - shared: how storages of several tensors count.
-/// - inBudget: for the order, such storages count as a whole, as in order-dispatches.
+/// - shared: how the bytes of storages of several tensors count in the result.
+/// - inBudget: the program has a budget. order-dispatches then counts such storages as a whole when
+///   it chooses the order, so the trial does so, too.
 std::optional<MemoryTrial> tryMemory(mlir::func::FuncOp function, mlir::OpPassManager passes,
                                      bool keepOrder, SharedStorage shared, bool inBudget);
 

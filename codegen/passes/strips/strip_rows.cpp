@@ -70,8 +70,8 @@ bool isSumOfLoops(AffineExpr expr) {
   return !found;
 }
 
-/// Returns whether an index depends on the loop only through remainders, as the channel of a
-/// shuffle does that spreads channels over rows.
+/// Returns whether an index depends on the loop only through remainders. An example is the index of
+/// the channel in a shuffle that spreads channels over rows.
 bool isRemainderOf(AffineExpr expr, unsigned loop) {
   if (expr.getKind() == AffineExprKind::Mod || !expr.isFunctionOfDim(loop))
     return true;
@@ -79,8 +79,8 @@ bool isRemainderOf(AffineExpr expr, unsigned loop) {
   return binary && isRemainderOf(binary.getLHS(), loop) && isRemainderOf(binary.getRHS(), loop);
 }
 
-/// Returns the loop that counts dimension `dim` of the generic's result, and nothing else of it.
-/// None if there is no such parallel loop.
+/// Returns the parallel loop whose counter is the index along dimension `dim` of the generic's
+/// result. None if there is no such loop, or if another index of the result depends on it, too.
 std::optional<unsigned> rowLoopOf(linalg::GenericOp op, unsigned dim) {
   AffineMap result = op.getIndexingMapsArray().back();
   auto loop = dyn_cast<AffineDimExpr>(result.getResult(dim));
@@ -92,7 +92,8 @@ std::optional<unsigned> rowLoopOf(linalg::GenericOp op, unsigned dim) {
   return loop.getPosition();
 }
 
-/// Returns whether the tensor has equal or undefined elements, so that a part of it is made anew.
+/// Returns whether the tensor has equal or undefined elements. A strip then makes a smaller tensor
+/// of this kind and does not slice the large one.
 bool isRemade(Value tensor) {
   if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
     return fill.getOutputs().front().getDefiningOp<tensor::EmptyOp>() != nullptr;
@@ -341,8 +342,9 @@ private:
   Operation *generate(linalg::GenericOp op, RankedTensorType type, ArrayRef<Value> operands,
                       const Reads &reads, const Rows &rows) {
     const unsigned loop = *rowLoopOf(op, rows.dim);
-    // The loop counts from 0 within the strip. An index of an operand that is `offset` at the
-    // strip's first row becomes 0 there, because the operand begins with the row `offset`.
+    // The loop counts from 0 within the strip, so rows.begin is added to its counter. The strip's
+    // operand begins with row `offset` of the whole operand, so `offset` is subtracted from the
+    // index.
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     AffineExpr first = builder_.getAffineDimExpr(loop) + rows.begin;
     for (const Read &read : reads) {

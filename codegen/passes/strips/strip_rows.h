@@ -1,4 +1,4 @@
-// Computes a chain of operators in strips of rows, for the pass strips.
+// Computes a chain of operators in strips of rows, for the pass `strips`.
 //
 // A row is a slice of a tensor along one dimension; a strip is a range of rows. To compute a strip
 // of the chain's result, each operator of the chain computes only the rows that the strip needs. A
@@ -28,14 +28,16 @@ struct Rows {
   int64_t count() const { return end - begin; }
 };
 
-/// Operators of one block. Each has one result of a fixed size. All but the last one are computed
-/// for the last one only, or are computed again for it.
+/// Operators of one block that are computed in strips together. Each has one result of a fixed
+/// size. The last member's result is the chain's result. Another member is read by members only, or
+/// its result is also computed as a whole for its readers outside of the chain.
 struct Chain {
   llvm::SetVector<mlir::Operation *> members; // In the order of the block.
   mlir::Operation *last() const { return members.back(); }
 };
 
-/// For each member that a strip needs, the rows of its result.
+/// The rows of its result that each member computes for one strip. Members that the strip does not
+/// need are absent.
 using StripRows = llvm::DenseMap<mlir::Operation *, Rows>;
 
 /// Returns the rows that the members compute for the rows `result` of the last member. None if a

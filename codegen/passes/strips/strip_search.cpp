@@ -52,7 +52,8 @@ public:
     const auto lowest = std::min_element(plans_.begin(), plans_.end(), [](auto &a, auto &b) {
                           return a.peakBytes < b.peakBytes;
                         })->peakBytes;
-    // Peaks within steps of kEqualPeaks above the lowest one count as equal.
+    // The rank of a peak is its ratio to the lowest peak, in steps of the factor kEqualPeaks. Peaks
+    // of the same rank count as equal.
     const auto rank = [&](const StripPlan &plan) {
       return int(std::log(double(plan.peakBytes + 1) / double(lowest + 1)) / std::log(kEqualPeaks));
     };
@@ -64,8 +65,8 @@ public:
   }
 
 private:
-  /// Returns the largest storages at the peak: those that are alive, or those that the dispatch
-  /// there needs.
+  /// Returns the largest storages at the peak, among those that are alive there. If the goal lowers
+  /// the needed bytes, leaves out storages that could leave the arena at that time.
   SmallVector<uint32_t> largestAtPeak() const {
     SmallVector<uint32_t> found;
     for (uint32_t i = 0; i < trial_.storages.size(); ++i) {
@@ -299,7 +300,8 @@ private:
     });
   }
 
-  /// Returns the largest sum of strips that are alive at one moment, and the whole result.
+  /// Returns the largest number of bytes in strips that are alive at one moment, plus the bytes of
+  /// the chain's whole result.
   uint64_t bytesWithinStrip(const Indices &tensors, const StripRows &rows) const {
     const uint32_t end = *tensors.rbegin();
     uint64_t peak = 0;
@@ -318,16 +320,16 @@ private:
     return peak + wholeBytes(end);
   }
 
-  /// Returns whether a tensor of the storage other than the result is computed in strips, and no
-  /// dispatch outside of the chain reads a concatenation of its tensors. The storage is then
-  /// divided into its tensors, of which some may stay.
+  /// Returns whether a tensor of the storage, other than the chain's result, is computed in strips,
+  /// and no dispatch outside of the chain reads several tensors of the storage as a concatenation.
+  /// The storage is then divided into its tensors, of which some may stay.
   bool isDivided(const TensorStorage &storage, const Indices &tensors) const {
     const auto isInside = [&](uint32_t i) {
       return i != *tensors.rbegin() && tensors.count(i) > 0;
     };
     if (llvm::none_of(storage.tensors, isInside))
       return false;
-    llvm::DenseMap<uint32_t, unsigned> readCount; // Tensors of the storage, by their readers.
+    llvm::DenseMap<uint32_t, unsigned> readCount; // By reader: how many of the tensors it reads.
     for (uint32_t i : storage.tensors)
       for (uint32_t reader : trial_.tensors[i].readers)
         if (tensors.count(reader) == 0 && ++readCount[reader] > 1)
@@ -335,7 +337,8 @@ private:
     return true;
   }
 
-  /// Returns the goal's bytes along the order without the storages that the strips replace.
+  /// Returns bytes_ without the storages that the strips divide (isDivided()), but with those of
+  /// their tensors that are still stored whole.
   std::vector<uint64_t> bytesOutside(const Indices &tensors) const {
     std::vector<uint64_t> bytes(bytes_);
     for (const TensorStorage &storage : trial_.storages) {
@@ -349,7 +352,8 @@ private:
     return bytes;
   }
 
-  /// Adds the bytes of a tensor of a divided storage for the dispatches outside of the chain.
+  /// Adds the bytes of a tensor of a divided storage at the positions where it is still needed
+  /// whole: for the dispatches outside of the chain, and for the strips that read it.
   void addAlone(uint32_t tensor, const Indices &tensors, std::vector<uint64_t> &bytes) const {
     SmallVector<uint32_t> uses;
     for (uint32_t reader : trial_.tensors[tensor].readers)
@@ -370,7 +374,7 @@ private:
         bytes[p] += wholeBytes(tensor);
   }
 
-  /// Returns the largest of these bytes while a dispatch outside of the chain runs.
+  /// Returns the largest entry of `bytes` while a dispatch outside of the chain runs.
   uint64_t peakOutside(const Indices &tensors, ArrayRef<uint64_t> bytes) const {
     uint64_t peak = 0;
     for (uint32_t p = 0; p < bytes.size(); ++p) {

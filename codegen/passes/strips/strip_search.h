@@ -1,5 +1,5 @@
 // Finds the chains of operators whose computation in strips would lower a program's peak of live
-// bytes, for the pass strips.
+// bytes, for the pass `strips`.
 //
 // The search begins with the largest tensors that are alive at the peak. It follows the operators
 // that read such a tensor to possible ends of a chain, and from each end goes back over the
@@ -24,8 +24,9 @@ struct StripGoal {
   double maxCost = 0;      // Limit on StripPlan::cost.
   double dispatchCost = 0; // The cost of an additional dispatch, in arithmetic operations.
   double maxPeak = 0;      // Limit on the bytes while a dispatch of the chain runs.
-  /// A peak below this is worth no more. If it is not 0, other chains may follow, so that the peak
-  /// of a plan is that of the dispatches of its chain.
+  /// The peak to reach in bytes: a plan with a lower peak is no better. If it is 0, the peak of a
+  /// plan is that of the whole program. Otherwise it is the peak within the plan's chain, because
+  /// later chains may lower the peak elsewhere.
   uint64_t targetBytes = 0;
   int64_t minRows = 1;          // Limit on the rows of a strip.
   int64_t minStripElements = 0; // Limit on the elements of a strip of any stored tensor.
@@ -37,7 +38,7 @@ struct StripPlan {
   Strips strips;
   uint64_t peakBytes = 0; // The predicted peak, or the goal's target if that is higher.
   double operations = 0;  // Additional arithmetic operations.
-  double cost = 0;        // The same, plus the cost of the additional dispatches.
+  double cost = 0;        // The additional operations plus the cost of additional dispatches.
 };
 
 /// Returns the plans that meet the goal. The first has the lowest predicted peak; where peaks are

@@ -100,7 +100,8 @@ struct StripsPass : impl::StripsBase<StripsPass> {
                                            static_cast<int64_t>(modelOperations_)));
   }
 
-  /// Returns the function with the strips that are free, and with those that the budget needs.
+  /// Returns the function with the strips that pay off even without a budget (if `mayBeFree` is
+  /// set, with the goal `free`), and then with those that the budget needs.
   State search(func::FuncOp function, const StripGoal &free, bool mayBeFree) {
     State state{cast<func::FuncOp>(function->clone())};
     if (!measure(state))
@@ -114,9 +115,9 @@ struct StripsPass : impl::StripsBase<StripsPass> {
   }
 
   /// Lowers the peak to the budget, or at least the working set of the largest operators, which
-  /// fit-budget cannot lower. Whether a budget can be met must not depend on how the search is
-  /// guided to it, so searches for the lowest peak decide that. A search that is content with the
-  /// budget then finds cheaper strips.
+  /// fit-budget cannot lower. A larger budget must never be harder to meet. Searches for the lowest
+  /// peak, which do not depend on the budget, therefore decide whether it can be met. If it can, a
+  /// search that stops at the budget finds cheaper strips.
   void fitBudget(State &state) {
     std::optional<State> lowest;
     for (const double share : kTargets) {
@@ -158,9 +159,10 @@ struct StripsPass : impl::StripsBase<StripsPass> {
   }
 
   /// Computes chains in strips until the goal's peak is within the budget, or cannot be lowered by
-  /// the share `gain`. Several dispatches may have the same peak, so one chain may not suffice:
-  /// chains that do not lower the peak together are not kept. Without a budget, each of them must
-  /// be worth the share `gain`. None if no chain is kept.
+  /// the share `gain`. Several dispatches may reach the peak, so one chain may not lower it: chains
+  /// are added until the peak falls by the share `gain`, and are dropped together if it does not.
+  /// Without a budget, n chains must lower the peak by n times this share. None if no chain is
+  /// kept.
   std::optional<State> improve(const State &start, StripGoal goal, double gain) {
     const double limit = goal.maxCost;
     std::optional<State> kept;
@@ -187,8 +189,8 @@ struct StripsPass : impl::StripsBase<StripsPass> {
   }
 
   /// Computes one more chain in strips, such that fewer dispatches exceed the goal's limit. Without
-  /// a budget, no tensor may be copied for the strips: the arithmetic would not tell what that
-  /// costs.
+  /// a budget, no tensor may be copied for the strips, because StripPlan::cost does not count
+  /// copies.
   std::optional<State> step(const State &from, const StripGoal &goal) {
     std::vector<StripPlan> plans = findStripPlans(from.memory, goal);
     const size_t limit = goal.mayRepeat ? kBudgetPlans : kFreePlans;
@@ -221,7 +223,7 @@ struct StripsPass : impl::StripsBase<StripsPass> {
     computeInStrips(chain, plan.strips);
     if (!measure(next))
       return std::nullopt;
-    // Pads and slices before the first operator are its operands.
+    // The report names the chain's first linalg.generic, not the pads and slices before it.
     const auto computes = llvm::find_if(plan.chain.members, llvm::IsaPred<linalg::GenericOp>);
     Operation *first = computes == plan.chain.members.end() ? plan.chain.last() : *computes;
     next.cost = from.cost + plan.cost;

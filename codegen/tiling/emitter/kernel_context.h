@@ -17,9 +17,9 @@ struct MatrixPlaces {
 
 /// The position of an invocation. A member that does not apply to the kind of tile is constant 0.
 struct Invocation {
-  // The invocation's number in the subgroup that shares a tile. Without lanes and without shared
-  // memory, the tile's coordinate along the last dimension: it differs by 1 between neighbouring
-  // invocations.
+  // The invocation's number in the subgroup that shares a tile. If no lanes share the tile and it
+  // is not staged, this is the tile's coordinate along the last dimension, which differs by 1
+  // between neighbouring invocations.
   IndexExpr lane{0};
   IndexExpr inWorkgroup{0}; // For staged tiles: the invocation's number in the workgroup.
   MatrixPlaces matrix;

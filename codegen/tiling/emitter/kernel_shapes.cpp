@@ -82,7 +82,7 @@ llvm::SmallVector<IndexExpr> KernelShapes::shapeOf(Value tensor) {
 
 llvm::SmallVector<IndexExpr> KernelShapes::storageShape(unsigned buffer, Value tensor) {
   auto shape = shapeOf(tensor);
-  if (positions_ && buffer == tensorCount_) { // The number of places does not affect the strides.
+  if (positions_ && buffer == tensorCount_) { // The number of rows does not affect the strides.
     const int64_t outer = cast<RankedTensorType>(positions_.getType()).getRank();
     shape.erase(shape.begin() + 1, shape.begin() + outer);
   }

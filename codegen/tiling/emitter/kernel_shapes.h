@@ -20,8 +20,8 @@ namespace gantry::codegen {
 class KernelShapes {
 public:
   /// `kernel` is the outlined function, which takes tensors and then the sizes of their dynamic
-  /// dimensions, and returns one tensor. It is not changed. dims: the values of these sizes in the
-  /// emitted kernel; none when counting.
+  /// dimensions, and returns one tensor, or the rows and the positions of a scatter. It is not
+  /// changed. dims: the values of these sizes in the emitted kernel; none with a CountingSink.
   KernelShapes(mlir::func::FuncOp kernel, IndexSpace &space, KernelSink &sink,
                mlir::ValueRange dims);
 

@@ -71,8 +71,8 @@ struct Group {
 /// (0 to 3).
 using Members = llvm::SmallVector<std::pair<unsigned, int64_t>>;
 
-/// Sorts addresses into aligned groups. Leaves out addresses whose base is not a multiple of four,
-/// and groups with fewer than `minElements` distinct elements.
+/// Sorts addresses into aligned groups. Leaves out addresses whose variable part (IndexExpr::base)
+/// is not always a multiple of four, and groups with fewer than `minElements` distinct elements.
 std::map<Group, Members> alignedGroups(const IndexSpace &space, llvm::ArrayRef<IndexExpr> addresses,
                                        llvm::ArrayRef<Point> points, unsigned minElements) {
   std::map<Group, Members> groups;
@@ -108,8 +108,8 @@ struct Progression {
   int64_t stride, count;
 };
 
-/// Divides vector addresses into progressions of at most `lanes`. Starts with the lowest remaining
-/// address and takes the longest progression from it, which may be that address alone.
+/// Divides vector addresses into progressions of at most `lanes` addresses. Starts with the lowest
+/// remaining address and takes the longest progression from it, which may be that address alone.
 std::vector<Progression> progressions(llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors,
                                       int64_t lanes) {
   std::map<std::pair<int32_t, IndexExpr>, std::set<int64_t>> byBase;

@@ -51,8 +51,8 @@ struct Reductions::Nest {
   llvm::ArrayRef<Point> points;
   const PointGrid &grid;
   llvm::SmallVector<Level> levels{};
-  // Operands are staged inside of the loops before this position of `levels`, which go from stage
-  // to stage, and around the other loops.
+  // The loops before this position of `levels` go from stage to stage. Operands are staged inside
+  // of these loops, before the other loops, which go over the steps of one stage.
   size_t stageLevel = kNotStaged;
   bool isBlocked = false; // A round of the outermost loop adds a block that is summed from zero.
 };

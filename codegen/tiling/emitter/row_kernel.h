@@ -30,7 +30,8 @@ public:
   /// Sets invocation.lane, which the other classes need before emit().
   static void placeInvocation(const TileShape &tile, IndexSpace &space, mlir::Value lane,
                               Invocation &invocation);
-  /// Emits the kernel. tile: the tile's coordinates, none when counting; the last one is not used.
+  /// Emits the kernel. tile: the tile's coordinates, none with a CountingSink; the last one is not
+  /// used.
   void emit(llvm::ArrayRef<mlir::Value> tile);
 
 private:

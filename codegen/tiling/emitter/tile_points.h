@@ -8,7 +8,7 @@
 
 namespace gantry::codegen {
 
-/// The ids that distinguish one invocation from another (null values when counting).
+/// The ids that distinguish one invocation from another (null values with a CountingSink).
 struct InvocationIds {
   llvm::ArrayRef<mlir::Value> tile; // The tile's coordinates, by tile dimension.
   // The invocation's number: in the workgroup for staged tiles without cooperative matrices,

@@ -116,8 +116,8 @@ public:
   virtual void loop(const IndexExpr &trips, double rounds, Values &carried, LoopBody body) = 0;
   /// Makes code that runs if the condition holds.
   virtual void ifTrue(mlir::Value condition, llvm::function_ref<void()> body) = 0;
-  /// Like ifTrue, except that all bodies under one guard share one scf.if. `blocks` holds its
-  /// block.
+  /// Like ifTrue, except that all bodies under one guard share one scf.if. `blocks` maps each guard
+  /// to the block of its scf.if.
   using GuardedBlocks = std::map<int32_t, mlir::Block *>;
   virtual void ifGuard(GuardedBlocks &blocks, int32_t guard, llvm::function_ref<mlir::Value()> test,
                        llvm::function_ref<void()> body) = 0;

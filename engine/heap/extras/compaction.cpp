@@ -7,7 +7,7 @@
 namespace gantry::heap {
 namespace {
 
-constexpr uint32_t kMaxVictimsPerCall = 64; // for each pool
+constexpr uint32_t kMaxVictimsPerCall = 64; // Slabs that one call tries to empty in each pool.
 
 } // namespace
 

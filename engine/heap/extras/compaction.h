@@ -23,9 +23,9 @@
 namespace gantry::heap {
 
 struct CompactResult {
-  uint64_t movedBytes = 0;
-  uint64_t freedBytes = 0; // given back to the driver
-  bool more = false;       // another call may move or free more
+  uint64_t movedBytes = 0; // Bytes whose copies were submitted.
+  uint64_t freedBytes = 0; // Bytes of slabs that were given back to the driver.
+  bool more = false;       // Another call may move or free more.
 };
 
 class Compaction {

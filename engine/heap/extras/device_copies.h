@@ -1,5 +1,5 @@
 // Copies between device memory and host memory, for spilling; and a wait that is repeated when it
-// fails, for everybody who frees a command list afterwards.
+// fails, for callers that free a command list after the wait.
 //
 // Threads: the caller holds the growth lock. Errors: HeapCode; the heap keeps the driver's message
 // (Heap::lastDriverMessage). Units: bytes.

@@ -21,16 +21,18 @@ class GrowingArray {
 public:
   explicit GrowingArray(std::shared_ptr<device::Device> device) : device_(std::move(device)) {}
 
-  /// Reserves addresses for up to rangeBytes, without storage. To be called once: a second call
-  /// returns kInvalidArgument. Returns kTooLarge beyond the device's limit.
+  /// Reserves addresses for up to rangeBytes, without storage. Returns kTooLarge if rangeBytes
+  /// exceeds the device's limit, and kInvalidArgument if it is 0 or an earlier call succeeded.
   HeapCode reserve(uint64_t rangeBytes);
-  /// Gives storage to at least the first sizeBytes of the range. To make repeated growth cheap, it
-  /// adds at least as much as there is already, up to 64 MiB, if the driver has it. Returns
-  /// kTooLarge if sizeBytes exceeds the range, and kExhausted if the driver has no memory. On
-  /// failure nothing has changed.
+  /// Gives storage to at least the first sizeBytes of the range. To make repeated growth cheap, a
+  /// call that adds storage adds at least committedBytes() or 64 MiB, whichever is less. It adds
+  /// only what sizeBytes needs if the driver refuses more, and nothing beyond the range. Returns
+  /// kTooLarge if sizeBytes exceeds the range, and kExhausted if the driver has no memory or if the
+  /// call would add more bytes than one driver allocation may have. On failure nothing has changed.
   HeapCode grow(uint64_t sizeBytes);
   /// Gives the storage beyond sizeBytes (rounded up to the granularity) back to the driver. No
-  /// submission may use that storage any more.
+  /// submission may use that storage any more. If there is no storage beyond sizeBytes, does
+  /// nothing and returns kOk. Before reserve(), returns kTooLarge unless sizeBytes is 0.
   HeapCode shrink(uint64_t sizeBytes);
 
   /// Bytes with storage, from the start of the range.

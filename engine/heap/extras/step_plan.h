@@ -1,22 +1,24 @@
 // StepPlan: allocations for a loop whose steps allocate in the same pattern (training, inference).
-// It records the first step, plans it, and serves the later steps from one planned buffer, the
-// arena.
+// It records the first step, plans it, and serves the later steps from one planned buffer, which is
+// called the arena in this file.
 //
 // Each step of the loop calls begin(), then allocate() and free(), then end(). The heap serves the
 // first step. At its end, engine/plan places all allocations that were also freed in the step in
-// one arena, whose size is close to the lower bound. In later steps the k-th operation is compared
-// with the k-th operation of the plan. While they agree, an allocation costs one array look-up. At
-// the first difference (another size, alignment or order) the heap serves the rest of the step, and
-// end() makes a new plan from this step. Allocations that were already made do not move. An
-// allocation that was not freed in the planned step is served by the heap in every step.
+// one arena, whose size is close to the lower bound. A call of allocate() or free() is an
+// operation. In later steps the k-th operation is compared with the k-th operation of the planned
+// step. While they agree, an allocation costs one array look-up. At the first difference (another
+// size, alignment or order) the heap serves the rest of the step, and end() makes a new plan from
+// this step. Allocations that were already made do not move. An allocation that was not freed in
+// the planned step is served by the heap in every step.
 //
 // The object does not know when the GPU is done. The next step reuses the arena, so the work of a
 // step must run after the work of the step before it, as it does on one queue.
 //
 // Ownership: the object owns the arena and frees what is still allocated when it is destroyed. An
 // allocation is a buffer and an offset: resolve the buffer with the heap and add the offset.
-// Threads: one at a time. Errors: end() uses std::vector while it plans; see
-// engine/base/out_of_memory.h. Units: bytes.
+// Threads: one at a time. Errors: HeapCode. The planner in end() uses std::vector; a lack of host
+// memory there is reported as engine/base/out_of_memory.h describes, not by a HeapCode.
+// Units: bytes.
 #pragma once
 
 #include "engine/base/host_memory.h"
@@ -50,8 +52,9 @@ public:
   HeapCode begin();
   /// Allocates within a step. Returns kBusy outside a step; else fails as Heap::allocate() does.
   HeapCode allocate(uint64_t sizeBytes, uint64_t alignment, StepAllocation *allocation);
-  /// Frees an allocation of this step or of an earlier one. Returns kStaleHandle if it was freed
-  /// before.
+  /// Frees an allocation of this step or of an earlier one, inside or outside of a step. A second
+  /// call for the allocation returns kStaleHandle. Exception: if both this allocation and the one
+  /// that has its index now lie in the arena, the second call frees the other allocation.
   HeapCode free(const StepAllocation &allocation);
   /// Ends the step. If there is no plan or the step differed from it, the old arena is released and
   /// a plan is made from this step. If that fails, the code says why, there is no plan, and the
@@ -84,8 +87,8 @@ private:
   MemoryKind kind_;
   HostArray<Entry> plan_;           // The planned step's allocations, in order.
   HostArray<uint32_t> order_;       // Its operations: 2 * index in plan_, plus 1 for a free.
-  HostArray<Entry> record_;         // The same of the current step.
-  HostArray<uint32_t> recordOrder_; // The same of the current step.
+  HostArray<Entry> record_;         // The current step's allocations, in order.
+  HostArray<uint32_t> recordOrder_; // Its operations: 2 * index in record_, plus 1 for a free.
   HostArray<Live> live_;
   uint32_t freeLive_ = kNone;
   BufferHandle arena_;

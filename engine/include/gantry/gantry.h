@@ -24,11 +24,12 @@
  *              recorded.
  *   NULL       A NULL pointer argument gives INVALID_ARGUMENT unless the function says otherwise.
  *              Functions that return no status then return 0 or NULL, or do nothing.
- *   Ownership  Functions with create, load or submit in their names return an object. The caller
- *              releases it with the *_release function of the object's type. Releasing NULL does
- *              nothing. Objects may be released in any order, because an object keeps the objects
- *              that it depends on alive. A const char* that a function returns or stores belongs
- *              to the object that was passed to the function.
+ *   Ownership  Functions with create, load or submit in their names return an object, and so do
+ *              some other functions, whose descriptions say so. The caller releases it with the
+ *              *_release function of the object's type. Releasing NULL does nothing. Objects may
+ *              be released in any order, because an object keeps the objects that it depends on
+ *              alive. A const char* that a function returns or stores belongs to the object that
+ *              was passed to the function.
  *   Threads    Programs and devices may be used from several threads. Sessions, runs and buffers
  *              are used by one thread at a time. Runs of one session execute in order; sessions are
  *              independent of each other unless they share a state.
@@ -343,8 +344,8 @@ typedef enum gantry_binding {
   GANTRY_BINDING_STORAGE_BUFFER = 1, /* Descriptors, which synchronization validation can check. */
   GANTRY_BINDING_ADDRESS = 2,        /* Buffer device addresses. */
   GANTRY_BINDING_TEXEL = 3           /* Descriptors. Kernels that were compiled for texel buffers
-                                        read through them, if the tensors are within the device's
-                                        limits. */
+                                        read tensors through texel buffers, if the tensors are
+                                        within the device's limits. */
 } gantry_binding_t;
 
 /* Options of a session; zero in every field except struct_size means the defaults. */
@@ -369,10 +370,11 @@ typedef struct gantry_session_options {
    * slow device with the same number of compute units. A part takes at least about 1/1024 of the
    * dispatch. 0: 500,000,000 ns; UINT64_MAX: dispatches are not cut. */
   uint64_t dispatch_limit_ns;
-  /* The values of the program's states; the session keeps it alive. It may belong to other sessions
-   * of the device too, also of other programs. It must have an entry for each of the program's
-   * states, with the same name, type and rank, no other static dimension, and at least the
-   * capacity; otherwise INVALID_ARGUMENT. NULL: the session creates its own. */
+  /* The object with the values of the program's states; the session keeps the object alive. Other
+   * sessions on the device, also of other programs, may use the same object. The object must have
+   * an entry for each of the program's states, with the name, type and rank of the program's state
+   * and at least its capacity. A dimension that is static in both must be equal. If an entry does
+   * not fit, the call returns INVALID_ARGUMENT. NULL: the session creates an object of its own. */
   gantry_state_t *state;
 } gantry_session_options_t;
 
@@ -443,8 +445,8 @@ GANTRY_API gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_n
 /* Donates the buffer of an input to the run. The call replaces gantry_buffer_release and may be
  * made before the run has ended: the memory becomes free for reuse as soon as the device has
  * finished the runs of this session that use it, even if the caller has not waited for them.
- * Afterwards every use of the handle is refused with a message that names the buffer and the run;
- * only gantry_buffer_release does nothing without an error.
+ * Afterwards every use of the handle is refused with a message that names the buffer and the run.
+ * The exception is gantry_buffer_release, which does nothing and reports no error.
  * Returns INVALID_ARGUMENT, and the caller keeps the buffer, if the run does not read the buffer or
  * writes to it; and FAILED_PRECONDITION if something else uses the buffer too: a run of another
  * session, a state, an arena or, after the end of this run, any other run. */
@@ -583,9 +585,10 @@ GANTRY_API gantry_status_t gantry_state_write(gantry_state_t *state, const char 
  * sets type, rank, dims and size_bytes. */
 GANTRY_API gantry_status_t gantry_state_read(gantry_state_t *state, const char *name,
                                              gantry_tensor_t *tensor);
-/* Moves an entry to the range of tensor->buffer from tensor->offset on, of at least the capacity.
- * The bytes of the range become the value, with the tensor's shape. The state keeps the buffer
- * alive and gives up its own. A multiple of 256 is a valid offset on every device. */
+/* Moves an entry to a range of tensor->buffer. The range begins at tensor->offset and has
+ * tensor->size_bytes bytes, at least the entry's capacity. The bytes of the range become the value,
+ * with the tensor's shape. The state keeps the buffer alive and releases the entry's former buffer.
+ * The device limits the offsets; multiples of 256 are valid on every device. */
 GANTRY_API gantry_status_t gantry_state_bind(gantry_state_t *state, const char *name,
                                              const gantry_tensor_t *tensor);
 /* Writes all entries to a file, which appears only when it is complete. Every entry must have a
@@ -593,8 +596,8 @@ GANTRY_API gantry_status_t gantry_state_bind(gantry_state_t *state, const char *
 GANTRY_API gantry_status_t gantry_state_save(gantry_state_t *state, const char *path);
 /* Gives each entry the value of the same name in a file that gantry_state_save has written, on any
  * device and for any program; other tensors of the file are ignored. Nothing changes if the file is
- * damaged (DATA_LOSS), newer (VERSION_MISMATCH) or no such file, or lacks an entry or has another
- * shape (INVALID_ARGUMENT). */
+ * damaged (DATA_LOSS) or newer than this library (VERSION_MISMATCH), if it is no state file, or if
+ * an entry's value is absent or has an unsuitable shape (INVALID_ARGUMENT). */
 GANTRY_API gantry_status_t gantry_state_restore(gantry_state_t *state, const char *path);
 
 /* ---- traces -----------------------------------------------------------------------------------

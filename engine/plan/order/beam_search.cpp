@@ -74,8 +74,9 @@ private:
     uint32_t op;
   };
 
-  /// Returns the candidates, the best first. If a state has an operator that costs no bytes, that
-  /// operator is the state's only candidate.
+  /// Returns the candidates, the best first: each extends a state of the beam by one operator. If a
+  /// state has an operator that raises neither the peak nor the bytes alive after it, that operator
+  /// is the state's only candidate.
   std::vector<Candidate> listCandidates() {
     std::vector<Candidate> candidates;
     for (uint32_t s = 0; s < beam_.size(); ++s) {

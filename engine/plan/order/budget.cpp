@@ -114,7 +114,8 @@ private:
     return problem_.hostByteCost * static_cast<double>(gap.sizeBytes) * (stored ? 1 : 2);
   }
 
-  /// Returns the bytes, summed over positions, that a gap removes from positions above the budget.
+  /// Returns how much a gap helps: at each position inside the gap, the bytes above the budget, but
+  /// at most the bytes of the gap's value; summed over the positions.
   uint64_t helpOf(const Gap &gap) const {
     uint64_t help = 0;
     for (uint32_t p = gap.after + 1; p < gap.before; ++p)
@@ -162,7 +163,9 @@ private:
   void choose() {
     chosen_.assign(gaps_.size(), Choice::kStay);
     while (peakOf(load_) > budget_)
-      if (!applyBest()) // Use moves: a recomputation keeps its operands in memory.
+      // The operands of chosen recomputations must stay in memory. If no other gap helps, all
+      // recomputations become moves, which need no operands.
+      if (!applyBest())
         std::replace(chosen_.begin(), chosen_.end(), Choice::kRecompute, Choice::kMove);
   }
 
@@ -224,7 +227,8 @@ private:
 
 Result<BudgetPlan> fitBudget(const BudgetProblem &problem, uint64_t budgetBytes) {
   if (problem.recomputeCost.size() != problem.graph.operators.size())
-    return statusf(StatusCode::kInvalidArgument, "%zu costs for %zu operators",
+    return statusf(StatusCode::kInvalidArgument,
+                   "recomputeCost has %zu entries; %zu operators need one each",
                    problem.recomputeCost.size(), problem.graph.operators.size());
   GANTRY_RETURN_IF_ERROR(checkOrderProblem(problem.graph));
   return Fitter(problem, budgetBytes).run();

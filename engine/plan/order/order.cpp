@@ -26,8 +26,8 @@ Status checkValueNumbers(const OrderProblem &problem) {
     for (const uint32_t value : op.mayTake)
       if (op.writes.empty() || std::find(op.reads.begin(), op.reads.end(), value) == op.reads.end())
         return statusf(StatusCode::kInvalidArgument,
-                       "operator %zu may take value %u, which it does not read, or it writes no "
-                       "value",
+                       "operator %zu lists value %u in mayTake, but does not read it or writes "
+                       "no value",
                        i, value);
   }
   return Status::ok();
@@ -45,15 +45,16 @@ Status checkStorages(const OrderProblem &problem) {
         return statusf(StatusCode::kInvalidArgument,
                        "storage %zu has value %u, which no operator writes", s, value);
       if (shares[value])
-        return statusf(StatusCode::kInvalidArgument, "value %u is in a storage twice", value);
+        return statusf(StatusCode::kInvalidArgument, "value %u is listed twice in storages", value);
       shares[value] = true;
     }
   for (size_t i = 0; i < problem.operators.size(); ++i)
     for (const uint32_t value : problem.operators[i].mayTake)
       if (shares[value] || shares[problem.operators[i].writes[0]])
-        return statusf(StatusCode::kInvalidArgument,
-                       "operator %zu may take value %u, but it or the result is in a storage", i,
-                       value);
+        return statusf(
+            StatusCode::kInvalidArgument,
+            "operator %zu lists value %u in mayTake, but it or the result is in a storage", i,
+            value);
   return Status::ok();
 }
 

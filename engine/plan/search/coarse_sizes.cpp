@@ -15,7 +15,8 @@ constexpr uint64_t kMaxParts = 4096;
 constexpr uint64_t kMinUnitsPerPart = 4;
 /// A division must cost less than 1 / kRandomDivisor of the expected cost for random sizes.
 constexpr uint64_t kRandomDivisor = 2;
-/// The number of steps without room that are remembered and checked before all others.
+/// The number of steps that are remembered because they did not fit into an earlier division. The
+/// next division is checked on these steps first.
 constexpr size_t kRememberedSteps = 8;
 
 uint64_t scaled(uint64_t value, uint64_t by, uint64_t divisor) {
@@ -40,7 +41,8 @@ public:
     uint32_t live = 0;
     for (uint32_t i = 0; i < problem_.count(); ++i)
       live += isLive(i, problem_.peakStep) ? 1 : 0;
-    // The cost of a division is (height - bound) × parts; random sizes cost live × bound / 2.
+    // Costs are in parts × bound. A division costs about (height - bound) × parts. Random sizes
+    // would cost half a part per live item, which is live × bound / 2.
     uint64_t cost = live * bound_ / (2 * kRandomDivisor);
     Division best;
     const uint64_t maxParts = std::min(kMaxParts, bound_ / kMinUnitsPerPart);

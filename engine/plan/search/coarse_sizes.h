@@ -10,13 +10,15 @@
 // sizes have no common unit, a division costs about half a part per live item, and coarsen()
 // chooses none; if sizes have a common unit, the matching division costs almost nothing.
 //
-// One part is (height + 1) / parts units long. A size becomes the smallest number of parts that is
-// longer than the size. A size that was rounded down from whole parts thus becomes these parts
-// again, and items that are stacked within all parts do not exceed the height.
+// A unit is unitBytes, which divides all true sizes. One part is (height + 1) / parts units long. A
+// size becomes the smallest number of parts that is longer than the size, so a size that is
+// slightly smaller than n parts becomes n parts. Items whose rounded sizes add up to at most
+// `parts` have true sizes that add up to at most the height.
 //
 // An infeasible rounded problem proves nothing: the true sizes may have a placement.
 //
-// Threads: pure functions. Deterministic.
+// Threads: calls share no state; each call changes only the meter that it is given. Deterministic
+// where the meter has no deadline.
 #pragma once
 
 #include "engine/plan/problem.h"

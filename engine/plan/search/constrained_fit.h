@@ -6,7 +6,7 @@
 // for Deep Neural Net Inference". Time: O(n² log n) in the worst case. For problems without fixed
 // items, fast_tier.h has a faster and better heuristic.
 //
-// Threads: pure functions.
+// Threads: calls share no state; each call changes only the meter that it is given.
 #pragma once
 
 #include "engine/plan/problem.h"

@@ -14,20 +14,22 @@ namespace gantry::plan {
 
 namespace {
 
-/// The work of the first round is at least kMinRound, in which some of the portfolio's shortest
-/// slices fit, and at least kRoundPerPair for each pair of items.
+/// The work of the first round, in units of the meter: the larger of kMinRound, which allows some
+/// short runs of the exact search, and kRoundPerPair times the square of the number of items.
 constexpr uint64_t kMinRound = 50'000;
 constexpr uint64_t kRoundPerPair = 8;
-/// The exact search gets this many times a round's work where the sizes are in a coarser unit, and
-/// at the bound where items are fixed or alignments are uneven.
+/// An attempt tries one height. The exact search gets this many times the attempt's work if the
+/// sizes were rounded to a coarser unit, or if the height is the proven bound and the problem has
+/// fixed items or is uneven (isUneven()).
 constexpr uint64_t kExactFactor = 4;
-/// The ejection search gets this many times a round's work at capacities above the bound.
+/// The ejection search gets this many times the attempt's work if the height is above the proven
+/// bound.
 constexpr uint64_t kEjectionFactor = 8;
 /// The search in a coarser unit gets 1 / kCoarseDivisor of the work left after the first failure.
 constexpr uint64_t kCoarseDivisor = 2;
-/// Each height between the goal and the best placement gets half of a round's work, but only
-/// 1 / kBetweenDivisor where the goal is a height that the caller requested: a lower placement
-/// above it matters only if the goal cannot be reached.
+/// An attempt at the goal gets the work of the round. An attempt at a height between the goal and
+/// the best placement gets half of it, or 1 / kBetweenDivisor if the caller requested a target
+/// height: such a caller gains little from a placement that is still above the target.
 constexpr uint64_t kBetweenDivisor = 32;
 
 /// Returns whether alignments differ, or some size is no multiple of its alignment.

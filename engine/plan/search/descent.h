@@ -5,10 +5,11 @@
 // a round, the large-neighbourhood search runs first, unless items are fixed. Then the portfolio of
 // exact searches and the ejection search try to reach the goal itself. After a failure they try
 // heights halfway between the last failure and the best placement. The exact search can prove that
-// no placement has a given height, which raises the bound. After the first failure at the goal, the
-// problem is also tried in a coarser unit (coarse_sizes.h).
+// no placement has a given height, which raises the proven bound. After the first failure at the
+// goal, the problem is also tried in a coarser unit (coarse_sizes.h).
 //
-// Threads: pure functions. Deterministic where the meter has no deadline.
+// Threads: calls share no state; each call changes only the meter that it is given. Deterministic
+// where the meter has no deadline.
 #pragma once
 
 #include "engine/plan/problem.h"

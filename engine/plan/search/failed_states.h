@@ -3,11 +3,12 @@
 //
 // A state is a span of steps, the items still to place in it, and the floor of each step: the
 // offset below which nothing more will lie. A state that failed also fails with an equal or lower
-// capacity and equal or higher floors. One entry therefore covers many states. The table compares
-// full keys and never hashes alone, because a wrong match would make a proof wrong.
+// capacity and equal or higher floors. One entry therefore covers many states. The table always
+// compares full keys and never relies on hashes alone, because a wrong match would make a proof
+// wrong.
 //
-// Memory is bounded: at its limit the table drops all entries. The moment depends only on the
-// entries, so results stay deterministic.
+// Memory is bounded: at its limit the table drops all entries. This depends only on the entries, so
+// results stay deterministic.
 //
 // Threads: one at a time per object.
 #pragma once

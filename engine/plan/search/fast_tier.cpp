@@ -98,7 +98,7 @@ public:
   }
 
 private:
-  static constexpr uint64_t kVisitsPerJoin = 10; // Work to join one item, in visits of the index.
+  static constexpr uint64_t kVisitsPerJoin = 10; // Work to join one item, in units of the meter.
   static constexpr uint64_t kTriesWork = 20'000; // Fixed part of the work for placing boxes again.
   static constexpr uint64_t kSettledFactor = 64; // Items per box from which boxes() returns true.
 

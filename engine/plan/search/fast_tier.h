@@ -2,16 +2,16 @@
 //
 // placeFast() runs two O(n log n) heuristics and keeps the lowest placement:
 //   1. Items are joined to boxes (series_parallel.h), and the skyline places the boxes. This
-//      reassembles a million items that were cut from one block in a fraction of a second. If at
-//      most one box is left for 64 items, heuristic 2 is skipped.
+//      reassembles a million items that were cut from one block in a fraction of a second. If the
+//      items are then at least 64 times as many as the boxes, heuristic 2 is skipped.
 //   2. The skyline (skyline.h) places the items in orders by duration, area and size, with and
-//      without a preference for items that touch the edges of a valley, until one reaches the lower
-//      bound. The graphs of most models reach the bound here.
+//      without a preference for items that touch the edges of a valley, until a placement reaches
+//      the lower bound. The graphs of most models reach the bound here.
 // The skyline does not support fixed items: a problem that has any goes to constrained_fit.h
 // instead. The searches (descent.h) start from the result.
 //
-// Deterministic where the meter has no deadline, because the work is counted. Threads: pure
-// functions.
+// Deterministic where the meter has no deadline, because the work is counted. Threads: calls share
+// no state; each call changes only the meter that it is given.
 #pragma once
 
 #include "engine/plan/problem.h"
@@ -22,8 +22,9 @@
 
 namespace gantry::plan {
 
-/// Places all items. Always returns a valid placement: the first heuristic runs to its end even
-/// where the meter is exhausted. A problem of up to 30,000 items takes at most about 10^8 units.
+/// Places all items. Always returns a valid placement: the first placement is completed even where
+/// the meter is exhausted. A problem of up to 30,000 items takes at most about 10^8 units of work
+/// (work_meter.h).
 Placement placeFast(const Problem &problem, WorkMeter &meter);
 
 /// The weight by which an order ranks items. The item with the largest weight comes first.

@@ -57,7 +57,8 @@ private:
   }
 
   std::optional<Placement> tryNeighbourhood(WorkMeter &meter) {
-    // The centre is a step that is too high, or, in one of four tries, any step.
+    // The centre is a step in which an item begins that lies above the lower bound. In one of four
+    // tries it is any step.
     const uint32_t centre = random_.below(4) == 0 || highSteps_.empty()
                                 ? random_.below(problem_.stepCount)
                                 : highSteps_[random_.below(highSteps_.size())];
@@ -134,7 +135,7 @@ private:
   bool hasWeights_ = false;
   Skyline::Prefer prefer_ = kTouching;
   double excess_ = 0;
-  std::vector<uint32_t> highSteps_; // Steps of the last placement that are above the lower bound.
+  std::vector<uint32_t> highSteps_; // Set by excessOf() for the last placement.
   uint64_t tries_ = 0;
   uint64_t restarts_ = 0;
 };
@@ -165,8 +166,8 @@ Placement LargeNeighbourhoodSearch::improve(Placement start, uint64_t targetByte
     state_->turn = 20'000 + uint64_t{problem_.count()} * 40;
   }
 
-  // Boxes and items take turns of equal, growing work: an optimal plan may need to divide the
-  // boxes.
+  // The search on boxes and the search on items take turns of equal, growing work. The search on
+  // items is needed because an optimal plan may place the parts of a box apart.
   Placement best = std::move(start);
   while (best.height > target && !meter.exhausted()) {
     if (std::optional<Neighbourhoods> &boxes = state_->boxes) {

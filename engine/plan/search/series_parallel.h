@@ -5,9 +5,10 @@
 // box, the second on top of the first. Series: where an item ends at the moment at which another
 // item of the same size begins, the second takes the place of the first, and both become one box
 // that lives longer. Boxes join again, so a graph of repeated layers, or a packing that was cut
-// from one block, shrinks by orders of magnitude. These joins do not change the load of any step,
-// so the lower bound stays the same. With a tolerance, series joins of unequal sizes are made too:
-// the box is as large as the larger part, and the load grows by the difference.
+// from one block, shrinks by orders of magnitude. These joins do not change the load of any step
+// (the sum of its live sizes), so the lower bound stays the same. With a tolerance, series joins of
+// unequal sizes are made too: the box is as large as the larger part, and the load grows by the
+// difference.
 //
 // Why it works: where the load is at the bound before and after a moment, the items that begin must
 // fill exactly the addresses that the ending items leave. If exactly one item ends and one begins
@@ -17,8 +18,8 @@
 // versus LOAD in dynamic storage allocation"; the reduction is that of two-terminal series-parallel
 // graphs (Valdes, Tarjan & Lawler 1982), with time as one direction and addresses as the other.
 //
-// The joins are a heuristic: a join may exclude every optimal plan, so callers keep the better of a
-// plan with boxes and a plan without. Fixed items are never joined.
+// The joins are a heuristic: a join may exclude every optimal plan. Callers therefore also place
+// the items without boxes, unless the boxes are very few. Fixed items are never joined.
 //
 // Cost: O(n log n) time for the sort and near linear time for the rest, because lists are searched
 // to a fixed depth; about 90 bytes per item. Threads: a finished object is read-only and may be
@@ -34,7 +35,8 @@
 namespace gantry::plan {
 
 /// A box has one or two parts; a leaf has none and is an item. If both parts begin together, the
-/// second lies above the first. Otherwise the second begins when the first ends, at its offset.
+/// second lies above the first. Otherwise the second begins when the first ends, and both have the
+/// same offset.
 struct PlanBox {
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t begin = 0;
@@ -63,10 +65,10 @@ private:
   Problem reduced_;
 };
 
-/// Joins with the smallest tolerance of 0, 0.001 and 0.01 that leaves at most one box for 64 items;
-/// if none of them does, with tolerance 0. Returns nothing if tolerance 0 leaves more than one box
-/// for two items, because a search is then better spent on the items, or if a size is not a
-/// multiple of its item's alignment.
+/// Tries the tolerances 0, 0.001 and 0.01 in turn and keeps the first result with at most 1/64 as
+/// many boxes as items. If there is none, the result is that of tolerance 0. Returns nothing if
+/// tolerance 0 leaves more than half as many boxes as items, because a search is then better spent
+/// on the items. Also returns nothing if a size is not a multiple of its item's alignment.
 std::optional<SeriesParallel> joinToFew(const Problem &problem);
 
 } // namespace gantry::plan

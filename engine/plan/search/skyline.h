@@ -9,8 +9,8 @@
 // items fill the remaining valleys, so the graphs of most models reach the lower bound.
 //
 // An index (valley_index.h) finds the item for a valley; it typically visits some dozens of nodes,
-// where a scan would visit all live items. Memory: about 100 bytes per item, including two indices,
-// one of them in mirrored time.
+// where a scan would visit all live items. Memory: about 100 bytes per item, including two indices:
+// one by begin, and one by end, which is an index by begin in mirrored (reversed) time.
 //
 // Alignments are kept; fixed items are not supported (constrained_fit.h places those). Threads: one
 // object serves one thread. Deterministic, because ranks are unique.

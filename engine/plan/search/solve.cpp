@@ -23,8 +23,8 @@ Placement placeGreedily(const Problem &problem, WorkMeter &meter) {
     return {};
   if (hasFixedItems(problem) || hasWholeSizes(problem))
     return placeFast(problem, meter);
-  // Items are joined to boxes only if sizes are multiples of alignments, so rounding may pack
-  // better.
+  // placeFast() combines items into larger boxes only if each size is a multiple of the item's
+  // alignment. Rounding the sizes up allows this, so it may give the lower placement.
   Placement rounded = placeFast(roundedToOwnAlignment(problem), meter);
   rounded.height = heightOf(problem, rounded.offset);
   Placement placement = placeFast(problem, meter);

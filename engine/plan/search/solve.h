@@ -1,7 +1,8 @@
-// Solves one problem: makes a greedy placement, then runs the searches unless the placement is at
-// the lower bound.
+// Solves one planning problem: chooses offsets for items (problem.h). A greedy placement comes
+// first (fast_tier.h). Unless it reaches the lower bound, local searches and an exact search then
+// lower it in turns (descent.h).
 //
-// Threads: pure functions.
+// Threads: calls share no state; each call changes only the meter that it is given.
 #pragma once
 
 #include "engine/plan/search/descent.h"

@@ -91,9 +91,10 @@ template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part)
   }
 }
 
-/// Returns the lowest offset above the floor that an item can take in a step without resting on
-/// another item of the valley, or kWall: the floor of an adjacent step, or an offset that
-/// alignments and fixed items dictate. choose() adds the tops of items that rest in the valley.
+/// Returns the lowest offset above the floor that an item can take in a step without lying on
+/// another item of the valley, or kWall if there is none. The offset is the floor of a step next to
+/// the valley, or an offset that alignments and fixed items dictate. choose() also considers the
+/// tops of items that rest in the valley.
 template <typename Unit>
 Unit ValleyEngine<Unit>::gapAbove(const Part &part, uint32_t step, uint32_t valleyBegin,
                                   uint32_t valleyEnd) const {

@@ -2,10 +2,10 @@
 // valley_search.h explains the algorithm.
 //
 // The search is a loop over an explicit stack, because its depth grows with the number of items. A
-// node is either a choice, which succeeds if one of its choices does, or a split, which succeeds if
-// all of its parts do. The floors, loads and item lists of all nodes lie in pools that grow and
-// shrink with the stack. valley_engine.cpp walks the tree; valley_choice.cpp finds the choices of a
-// node.
+// node is of one of two kinds. A choice node succeeds if one of its choices leads to a placement. A
+// split node succeeds if all of its independent parts do. The floors, loads and item lists of all
+// nodes lie in pools that grow and shrink with the stack. valley_engine.cpp walks the tree;
+// valley_choice.cpp finds the choices of a node.
 //
 // Threads: one at a time per object.
 #pragma once
@@ -61,11 +61,11 @@ private:
   };
   struct Node {
     bool isSplit = false;
-    Part part;          // For a split, all of its parts together.
+    Part part;          // For a split node, all of its parts together.
     size_t first = 0;   // Index of the first choice or part in its pool.
     uint32_t count = 0; // Number of choices or parts.
     uint32_t next = 0;  // The choice or part to try next.
-    uint32_t step = 0;  // The step of a choice.
+    uint32_t step = 0;  // For a choice node, the step that it decides.
     PoolSizes sizes;    // The pools are shrunk to these sizes when the node is popped.
   };
   /// kOpened: a node was pushed, or the top node has more to try.
@@ -73,7 +73,7 @@ private:
 
   void begin(const SearchStyle &style);
   Outcome enterRoot();
-  /// Makes the part that results from a choice of the top node, infers, and opens the part.
+  /// Makes the part that results from a choice of the top node, runs infer() on it, and opens it.
   Outcome enterChoice(const Choice &choice);
   Outcome tryNext();
   Outcome childEnded(Outcome outcome);

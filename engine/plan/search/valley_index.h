@@ -3,9 +3,10 @@
 //
 // The index is a binary tree, stored like a heap, over the items sorted by begin; a leaf holds a
 // block of sixteen items. Each node stores the highest rank and the earliest end in its subtree. A
-// query visits the child with the higher rank first and skips nodes that have only lower ranks or
-// only later ends. A query visits some dozens of nodes in practice, and in the worst case all items
-// that begin within the span. Removing an item is O(log n). Memory: about 25 bytes per item.
+// query visits the child with the higher rank first. It skips nodes whose ranks are all lower than
+// that of the best item found so far, and nodes whose items all end after the span. A query visits
+// some dozens of nodes in practice, and in the worst case all items that begin within the span.
+// Removing an item is O(log n). Memory: about 25 bytes per item.
 //
 // Threads: one at a time per object. Deterministic, because ranks are unique.
 #pragma once

@@ -39,7 +39,8 @@
 
 namespace gantry::plan {
 
-/// Rule for the step that is decided next. A step with only one choice always comes first.
+/// Rule for the step that is decided next. A step with only one choice always comes first. The
+/// slack of a step is the capacity less a lower bound on the height that the step's items need.
 enum class StepRule {
   kFewestTight,      // The fewest choices, then the smallest slack.
   kFewestLow,        // The fewest choices, then the lowest floor.

@@ -196,8 +196,8 @@ Status State::checkShape(const Entry &entry, const TensorShape &shape, uint64_t 
                    entry.name.c_str(), entry.capacityBytes, shapeText(shape).c_str(), needed);
   if (sizeBytes != needed)
     return statusf(StatusCode::kInvalidArgument,
-                   "the state '%s': %" PRIu64 " bytes given, %s has %" PRIu64, entry.name.c_str(),
-                   sizeBytes, shapeText(shape).c_str(), needed);
+                   "the state '%s': %" PRIu64 " bytes given, but %s has %" PRIu64,
+                   entry.name.c_str(), sizeBytes, shapeText(shape).c_str(), needed);
   return {};
 }
 
@@ -224,7 +224,7 @@ Status State::write(size_t index, const TensorShape &shape, std::span<const uint
   settle();
   if (heap_->device().isLost())
     return check(index);
-  bool isTouched = false; // The entry's condition tells it.
+  bool isTouched = false; // Not used: store() also sets the entry's condition.
   return store(entry, shape, bytes, isTouched);
 }
 

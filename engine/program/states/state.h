@@ -14,8 +14,8 @@
 // entry a new value. A lost device cannot be used again: a new State on a reopened device continues
 // from a save.
 //
-// Shapes. An entry has a type, a rank and a capacity in bytes, and its shape may change within the
-// capacity: a run leaves the shape of its output.
+// Shapes. An entry has a type, a rank and a capacity in bytes. Its shape may change within the
+// capacity: after a run, the entry has the shape of the state's output in that run.
 //
 // Ownership: a State keeps its heap and its buffers alive. Threads: a State and the sessions that
 // are bound to it are used by one thread at a time. Units: bytes.
@@ -37,8 +37,8 @@ public:
   struct Entry {
     std::string name;
     std::vector<int64_t> portDims; // As Port::dims: kDynamic for a dimension that may change.
-    TensorShape shape;      // The value's shape; before the first one, the port's if it is static.
-    uint64_t sizeBytes = 0; // Size of the value.
+    TensorShape shape; // The value's shape; without a value, the port's shape if that is static.
+    uint64_t sizeBytes = 0;     // Size of the value.
     uint64_t capacityBytes = 0; // Max of sizeBytes.
     Condition condition = Condition::kUnset;
     Status cause;   // Why the entry is invalid.
@@ -57,8 +57,9 @@ public:
   create(const Program &program, std::shared_ptr<heap::Heap> heap, device::MemoryKind kind);
 
   const std::shared_ptr<heap::Heap> &heap() const { return heap_; }
-  /// The entries. Their conditions change while runs end; refresh() first finds a lost device.
+  /// The entries. Their conditions change when runs end, and when refresh() is called.
   const std::vector<Entry> &entries() const { return entries_; }
+  /// Marks all entries as invalid if the device is lost.
   void refresh();
   /// Returns the index of an entry, or kNotFound with the names of all entries.
   Result<size_t> find(std::string_view name) const;
@@ -71,9 +72,9 @@ public:
   Status write(size_t index, const TensorShape &shape, std::span<const uint8_t> bytes);
   /// Copies the value to `bytes`, which has room for it; otherwise returns kInvalidArgument.
   Status read(size_t index, std::span<uint8_t> bytes);
-  /// Moves the entry to a range of a buffer: at least its capacity from an offset that is a
-  /// multiple of bindAlignment(). The bytes of the range become the value. The State keeps the
-  /// buffer alive and gives up its own.
+  /// Moves the entry to a range of a buffer. The range begins at a multiple of bindAlignment() and
+  /// has at least the entry's capacity. The bytes of the range become the value. The State keeps
+  /// the buffer alive and releases the entry's former buffer.
   Status bind(size_t index, const TensorArgument &range);
   uint64_t bindAlignment() const;
 
@@ -99,8 +100,8 @@ private:
   Status checkShape(const Entry &entry, const TensorShape &shape, uint64_t sizeBytes) const;
   /// Waits for all runs that use the State, then looks whether the device is lost.
   void settle();
-  /// Gives the entry a value. After a failure, `isTouched` says whether the old value is lost; the
-  /// entry is then invalid.
+  /// Gives the entry a value. After a failure, `isTouched` says whether the old value is lost; if
+  /// so, the entry is invalid.
   Status store(Entry &entry, const TensorShape &shape, std::span<const uint8_t> bytes,
                bool &isTouched);
 

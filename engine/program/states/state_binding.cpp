@@ -70,7 +70,7 @@ Status StateBinding::fillArguments(std::span<TensorArgument> inputs,
       if (argument->data || argument->buffer)
         return statusf(StatusCode::kInvalidArgument,
                        "'%s' belongs to the state '%s', so a run takes no memory for it; write its "
-                       "value with gantry_state_write, or its buffer with gantry_state_bind",
+                       "value with gantry_state_write, or give it a buffer with gantry_state_bind",
                        argument == arguments[0] ? program_->inputs()[port.input].name.c_str()
                                                 : program_->outputs()[*port.output].name.c_str(),
                        entry.name.c_str());

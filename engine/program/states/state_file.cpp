@@ -52,8 +52,8 @@ std::vector<uint8_t> makeTable(std::span<const SavedTensor> tensors, uint64_t &f
   return table;
 }
 
-/// Parses the records of a file whose checksums are right. A damaged file does not get here unless
-/// the damage was made with matching checksums, so all numbers are checked as well.
+/// Parses the records of a file whose checksums are right. Such a file may still hold wrong
+/// numbers, for example if it was made on purpose, so all numbers are checked as well.
 class Parser {
 public:
   Parser(std::span<const uint8_t> file, const StateFileHeader &header, const std::string &path)
@@ -63,7 +63,7 @@ public:
     const uint64_t recordBytes = uint64_t{header_.entryCount} * sizeof(StateFileRecord);
     if (header_.tableBytes > file_.size() - sizeof(StateFileHeader) ||
         recordBytes > header_.tableBytes)
-      return damaged(path_, "its table does not fit");
+      return damaged(path_, "its table of tensors does not fit into the file");
     names_ = file_.subspan(sizeof(StateFileHeader) + recordBytes, header_.tableBytes - recordBytes);
     end_ = sizeof(StateFileHeader) + header_.tableBytes;
     std::vector<SavedTensor> tensors;
@@ -72,7 +72,7 @@ public:
       tensors.push_back(std::move(tensor));
     }
     if (!names_.empty() || end_ != file_.size())
-      return damaged(path_, "bytes are left over");
+      return damaged(path_, "some bytes belong to no tensor");
     return tensors;
   }
 
@@ -82,8 +82,8 @@ private:
     std::memcpy(&record, &file_[sizeof(StateFileHeader) + index * sizeof(record)], sizeof(record));
     const std::string label = "tensor " + std::to_string(index);
     if (record.nameBytes == 0 || record.nameBytes > names_.size())
-      return damaged(path_,
-                     label + " has a name of " + std::to_string(record.nameBytes) + " bytes");
+      return damaged(path_, label + " has a name of " + std::to_string(record.nameBytes) +
+                                " bytes, which is empty or exceeds the table of names");
     SavedTensor tensor;
     tensor.name.assign(reinterpret_cast<const char *>(names_.data()), record.nameBytes);
     names_ = names_.subspan(record.nameBytes);
@@ -104,7 +104,8 @@ private:
       return damaged(path_, label + " has another size than its shape");
     const uint64_t begin = roundUp(end_, kStateFileAlignment);
     if (record.offset != begin || begin > file_.size() || record.sizeBytes > file_.size() - begin)
-      return damaged(path_, label + " lies outside of its place");
+      return damaged(path_,
+                     label + " does not begin after the tensor before it, or exceeds the file");
     for (uint64_t i = end_; i < begin; ++i)
       if (file_[i] != 0)
         return damaged(path_, "the bytes before " + label + " are not zero");

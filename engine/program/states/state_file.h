@@ -48,7 +48,7 @@ static_assert(sizeof(StateFileRecord) == 88);
 struct SavedTensor {
   std::string name;
   TensorShape shape;
-  std::span<const uint8_t> bytes; // As many as the shape has.
+  std::span<const uint8_t> bytes; // As many bytes as a tensor of this shape has.
 };
 
 /// Writes a file atomically (AtomicFile).

@@ -65,7 +65,7 @@ uint64_t addressOf(uint16_t heap, const SlabEvent &slab) {
                            : (uint64_t{heap} << 56) | (uint64_t{slab.slab + 1} << 40);
 }
 
-/// Writes the snapshot and keeps the slabs and blocks that are alive.
+/// Writes PyTorch's memory snapshot. Keeps track of the slabs and blocks that are alive.
 class SnapshotWriter {
 public:
   SnapshotWriter(const NameTable &names, AtomicFile &file) : names_(names), out_(file) {}
@@ -139,14 +139,14 @@ void SnapshotWriter::addSlab(const Event &event) {
   }
 }
 
-/// Adds a new block, or the new place of a block: a release at the old place and an allocation at
-/// the new one.
+/// Adds the allocation of a new block. For a block with a new place, adds a release at the old
+/// place and an allocation at the new one.
 void SnapshotWriter::addBlock(const Event &event) {
   const uint16_t heap = event.header.heap;
   const BlockKey key(heap, event.block.block);
   const bool isNew = event.type() == EventType::kAllocate || event.type() == EventType::kLiveBlock;
   if (isNew && blocks_.contains(key))
-    return; // A snapshot in the capture repeats blocks that are known already.
+    return; // The capture's own snapshots (kLiveBlock) repeat blocks that are known already.
   release(key, event.header.timeNs);
   const auto slab = slabs_.find(slabKey(heap, event.block.slab));
   if (slab == slabs_.end())

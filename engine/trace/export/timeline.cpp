@@ -116,8 +116,8 @@ private:
                static_cast<int64_t>(bytes));
   }
 
-  /// Adds a command that ran on a device, on the first lane of the device that is free at its
-  /// begin.
+  /// Adds a command that ran on a device. Its track is the first lane of the device that is free
+  /// when the command begins.
   void addWork(uint32_t run, uint32_t command, uint32_t device, const GpuTimes &gpu) {
     if (gpu.endNs == 0)
       return;

@@ -93,7 +93,9 @@ void Server::Impl::welcome(Socket socket) {
     else if (*user != currentUser() && *user != 0)
       status =
           statusf(StatusCode::kInvalidArgument,
-                  "this process belongs to user %u, the viewer to user %u", currentUser(), *user);
+                  "this process belongs to user %u, the viewer to user %u; run the viewer as the "
+                  "process's user or as root",
+                  currentUser(), *user);
   }
   if (status.isOk() && viewers.size() >= kMaxViewers)
     status = statusf(StatusCode::kFailedPrecondition,

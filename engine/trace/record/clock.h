@@ -4,8 +4,9 @@
 // TickClock reads the processor's counter and the system's monotonic clock together, in start() and
 // in each advance(), and interpolates linearly between two readings. The result is exact at the
 // readings and needs no known rate of the counter. The last three readings are kept, so ticks that
-// lie before the second last reading are converted as they were before the last advance(). Later
+// lie before the second-to-last reading are converted as they were before the last advance(). Later
 // ticks therefore never give an earlier time, even if an advance() lies between the conversions.
+// Ticks after the last reading are extrapolated, without this guarantee.
 //
 // DeviceClock interpolates in the same way between the ClockEvents of one device.
 //
@@ -27,7 +28,7 @@ public:
     originNs_ = now_.ns;
   }
   /// Takes a new reading. toNs() then interpolates for ticks between the previous reading and this
-  /// one, and extrapolates beyond them.
+  /// one, and extrapolates for later ticks.
   void advance() {
     const Reading next = read();
     if (next.ticks <= now_.ticks)

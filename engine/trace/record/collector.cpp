@@ -177,7 +177,8 @@ void Collector::describe(const std::vector<AttachedSink *> &sinks) {
     ring->known = false;
   Describer describer(*this);
   describer.cut(readTicks());
-  // The snapshots of this description include the effect of all events lost so far.
+  // The snapshots of this description include the effect of all events lost so far. If other sinks
+  // do not receive this description, they still need a snapshot.
   const bool others = std::exchange(memoryDropped_, false) && described_.size() != sinks_.size();
   ProcessEvent process = makeEvent<ProcessEvent>(EventType::kProcess);
   process.processId = static_cast<uint32_t>(getpid());

@@ -7,8 +7,8 @@
 // thread of the later event reads the clock. The processor may read its counter a few nanoseconds
 // early; the margin is much larger. A pass that merges the later event therefore also finds the
 // earlier event, unless an earlier pass did. The order of the times of a heap's memory events,
-// which is the order of their sequence numbers (TicksInOrder), is exact. Another event may come one
-// pass late if its thread was interrupted between reading the clock and publishing the event.
+// which is the order of their sequence numbers (TicksInOrder), is exact. Any other event may come
+// one pass late if its thread was interrupted between reading the clock and publishing the event.
 //
 // Overload: a slow sink blocks the collector. The rings then fill, and each thread drops events and
 // counts them. The memory for events is therefore bounded by the number of threads times the ring
@@ -39,9 +39,9 @@ struct AttachedSink {
   /// Called on the collector's thread when the sink has failed. The collector does not use the sink
   /// afterwards. May be null.
   void (*failed)(void *user) = nullptr;
-  /// May be null; then renew() may be null, too. The collector's thread calls isStale() in every
-  /// pass. If isStale() returns true, the collector flushes the sink, calls renew() and describes
-  /// the current state again, as for a newly attached sink.
+  /// Both functions may be null. The collector's thread calls isStale() in every pass. If isStale()
+  /// returns true, the collector flushes the sink, calls renew() and describes the current state
+  /// again, as for a newly attached sink.
   bool (*isStale)(void *user) = nullptr;
   void (*renew)(void *user) = nullptr;
   void *user = nullptr;

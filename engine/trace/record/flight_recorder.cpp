@@ -16,7 +16,8 @@ namespace {
 
 constexpr uint64_t kFlushNs = 250'000'000;
 constexpr uint64_t kMinPauseNs = 250'000'000; // Between two descriptions.
-constexpr uint32_t kChunkEvents = 4096; // At most 200 bytes each, so a frame fits into a segment.
+// An encoded event takes at most 200 bytes, so a frame of this many events fits into a segment.
+constexpr uint32_t kChunkEvents = 4096;
 constexpr uint64_t kCrashPatienceNs = 1'500'000'000;
 // write() requests at most this many descriptions, because other threads may fill the segments
 // faster than a description is made.
@@ -168,11 +169,11 @@ FlightRecorder::FlightRecorder() = default;
 Result<std::unique_ptr<FlightRecorder>> FlightRecorder::start(const FlightOptions &options) {
   if (options.seconds == 0 || options.seconds > 86400)
     return statusf(StatusCode::kInvalidArgument,
-                   "a flight recorder of %llu seconds; valid are 1 to 86400",
+                   "a flight recorder cannot keep %llu seconds; valid are 1 to 86400",
                    static_cast<unsigned long long>(options.seconds));
   if (options.maxBytes < kMinFlightBytes)
     return statusf(StatusCode::kInvalidArgument,
-                   "a flight recorder of %llu bytes; it needs at least %llu",
+                   "a flight recorder of %llu bytes is too small; the minimum is %llu",
                    static_cast<unsigned long long>(options.maxBytes),
                    static_cast<unsigned long long>(kMinFlightBytes));
   std::unique_ptr<FlightRecorder> recorder(new FlightRecorder);
@@ -228,7 +229,7 @@ Status FlightRecorder::write(const std::string &path) {
   {
     const std::lock_guard<std::mutex> locked(impl_->mutex);
     GANTRY_RETURN_IF_ERROR(tryResize(kept, impl_->older().used.load() + impl_->newer().used.load(),
-                                     "the last seconds"));
+                                     "the flight recorder's events"));
     kept.clear();
     for (const Impl::Segment *segment : {&impl_->older(), &impl_->newer()})
       kept.insert(kept.end(), segment->bytes.get(), segment->bytes.get() + segment->used.load());

@@ -51,7 +51,8 @@ std::atomic<uint64_t> lateEvents{0};
 } // namespace
 
 ThreadRing *attachThread() {
-  if (threadHasEnded) { // A destructor of a thread-local object; a new ring would not be returned.
+  // The caller is the destructor of a thread-local object. A new ring would never be returned.
+  if (threadHasEnded) {
     lateEvents.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }

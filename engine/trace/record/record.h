@@ -2,8 +2,9 @@
 //
 //   record<RunEvent>(EventType::kRun, [&](RunEvent &event) { event.run = id; … });
 //
-// Cost: while no sink is attached, a call is one relaxed load and a branch. While one is attached,
-// the event is written to the calling thread's ring without a lock, an allocation or a system call.
+// Cost: while no sink is attached, a call is one relaxed load and a branch. (A sink receives all
+// events: a file, a viewer or the flight recorder; see collector.h.) While one is attached, the
+// event is written to the calling thread's ring without a lock, an allocation or a system call.
 // There are two exceptions: the thread's first event allocates the ring, and an event that finds
 // the ring half full wakes the collector. If the ring is full, the event is dropped and counted. If
 // the host has no memory for the ring, the event is lost and not counted.

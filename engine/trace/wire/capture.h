@@ -62,7 +62,7 @@ struct ChunkInfo {
 
 struct Batch {
   std::span<const Event> events; // Valid until the next call on the reader.
-  bool end = false; // The last batch of a file; or the stream was ended or the connection closed.
+  bool end = false;              // Whether no batch follows: the file or the stream has ended.
 };
 
 /// How a capture ends.

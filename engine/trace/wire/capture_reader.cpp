@@ -40,7 +40,8 @@ struct CaptureReader::Impl {
 /// Returns the header of the frame at `offset`, after checking that the whole frame is in the file.
 Result<FrameHeader> CaptureReader::Impl::frameAt(uint64_t offset) const {
   if (offset > file.size())
-    return statusf(StatusCode::kDataLoss, "the index refers to byte %llu of a file of %zu bytes",
+    return statusf(StatusCode::kDataLoss,
+                   "the index refers to byte %llu, but the file has %zu bytes",
                    static_cast<unsigned long long>(offset), file.size());
   GANTRY_ASSIGN_OR_RETURN(const FrameHeader header, parseFrameHeader(file.subspan(offset), offset));
   if (header.storedBytes > file.size() - offset - sizeof(FrameHeader))
@@ -93,8 +94,10 @@ Status CaptureReader::Impl::readIndex(bool *found) {
     const uint64_t chunkEvents = get();
     const uint64_t stored = get();
     if (chunkEvents > kMaxChunkEvents || stored > file.size() || chunk.fileOffset > file.size())
-      return statusf(StatusCode::kDataLoss, "entry %llu of the file's index is impossible",
-                     static_cast<unsigned long long>(i));
+      return statusf(StatusCode::kDataLoss,
+                     "entry %llu of the file's index names a chunk outside of the file or one with "
+                     "more than %u events",
+                     static_cast<unsigned long long>(i), kMaxChunkEvents);
     chunk.events = static_cast<uint32_t>(chunkEvents);
     chunk.storedBytes = static_cast<uint32_t>(stored);
     events += chunkEvents;

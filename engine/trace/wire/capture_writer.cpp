@@ -58,7 +58,7 @@ CaptureWriter::~CaptureWriter() = default;
 Result<std::unique_ptr<CaptureWriter>> CaptureWriter::create(const std::string &path,
                                                              const CaptureWriterOptions &options) {
   if (options.chunkEvents == 0 || options.chunkEvents > kMaxChunkEvents)
-    return statusf(StatusCode::kInvalidArgument, "chunks of %u events; valid are 1 to %u",
+    return statusf(StatusCode::kInvalidArgument, "a chunk cannot have %u events; valid are 1 to %u",
                    options.chunkEvents, kMaxChunkEvents);
   GANTRY_ASSIGN_OR_RETURN(auto file, CaptureFile::create(path));
   std::unique_ptr<CaptureWriter> writer(new CaptureWriter);

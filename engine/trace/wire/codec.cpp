@@ -315,8 +315,10 @@ Status ChunkDecoder::decode(std::span<const uint8_t> chunk, uint32_t count,
   GANTRY_RETURN_IF_ERROR(openColumns(chunk));
   const Cursor ops = columns_[kOpColumn];
   if (count > kMaxChunkEvents || static_cast<uint64_t>(ops.end - ops.at) != count)
-    return statusf(StatusCode::kDataLoss, "a chunk of %u events has %zu type bytes", count,
-                   static_cast<size_t>(ops.end - ops.at));
+    return statusf(StatusCode::kDataLoss,
+                   "a chunk of %u events has %zu type bytes; a chunk needs one for each event and "
+                   "has at most %u events",
+                   count, static_cast<size_t>(ops.end - ops.at), kMaxChunkEvents);
   predictions_.beginChunk();
   damaged_ = false;
   const size_t before = events.size();

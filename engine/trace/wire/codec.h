@@ -61,7 +61,7 @@ struct SlotState {
   uint32_t generation = 0;
   uint32_t slab = 0;
   uint32_t name = 0;
-  uint32_t chunk = 0; // Number of the chunk that set the entry; it is invalid in other chunks.
+  uint32_t chunk = 0; // Number of the chunk that set this entry; other chunks ignore the entry.
   uint16_t heap = 0;
 };
 

@@ -77,7 +77,7 @@ Result<FrameHeader> parseFrameHeader(std::span<const uint8_t> bytes, uint64_t of
     return damaged(offset, "is uncompressed but has two different sizes");
   const uint32_t maxEvents = header.type == FrameType::kNames ? header.rawBytes : kMaxChunkEvents;
   if (header.events > maxEvents || (header.type == FrameType::kEvents && header.events == 0))
-    return damaged(offset, "has an impossible number of events");
+    return damaged(offset, "has an impossible number of events or names");
   return header;
 }
 

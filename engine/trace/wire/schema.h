@@ -1,10 +1,10 @@
 // Tables of the fields of each event type. The codec (codec.h) encodes and decodes events column by
 // column with these tables.
 //
-// A field is encoded as its difference from a predictor: by default the same field of the previous
-// event of that type, but a field may name another field of the previous event or an earlier field
-// of the same event. Reserved bytes are not encoded. The order of the fields is part of the file
-// format: append new fields at the end and increase kVersion (frame.h).
+// A field is encoded as its difference from a predictor. The predictor is usually the same field of
+// the previous event of that type. The table may name another field of the previous event instead,
+// or an earlier field of the same event. Reserved bytes are not encoded. The order of the fields is
+// part of the file format: append new fields at the end and increase kVersion (frame.h).
 //
 // Thread safety: constant data.
 #pragma once
@@ -26,12 +26,12 @@ struct Field {
 inline constexpr size_t kMaxFields = 16;
 
 struct EventLayout {
-  const char *name = nullptr; // nullptr if the number is not assigned.
+  const char *name = nullptr; // "allocate", for example; nullptr if no type has the number.
   uint8_t bytes = 0;          // Size of the event's struct.
   std::span<const Field> fields;
 };
 
-/// Returns the layout of a type. Every number from 0 to 255 is allowed.
+/// Returns the layout of a type. `type` may be any number from 0 to 255, assigned or not.
 const EventLayout &layoutOf(EventType type);
 
 /// Returns whether events of the type are BlockEvents.

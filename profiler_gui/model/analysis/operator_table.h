@@ -60,6 +60,7 @@ private:
 };
 
 /// The columns of the table. kSecondTime and kRatio exist only when two captures are compared.
+/// kFlops is the rate in GFLOP/s, kTraffic the rate in GB/s, kShared the shared memory.
 enum class OperatorColumn : uint8_t {
   kName,
   kTime,

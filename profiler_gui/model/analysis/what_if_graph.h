@@ -3,9 +3,9 @@
 //
 // In the planner's graph a value is written once, so the graph has one value for each version of a
 // plan's value: each write creates a new version, which may take over the storage of the old one.
-// The new version's writer must come after all readers of the old one. To express this, each reader
-// writes a token, a value of 0 bytes, which the writer reads. Only transients that a command writes
-// have a size; all other values have 0 bytes.
+// The new version's writer must come after all readers of the old version. To express this, each
+// reader writes a token, a value of 0 bytes, which the new version's writer reads. Only transients
+// that a command writes have a size; all other values have 0 bytes.
 //
 // Threads: plain data.
 #pragma once
@@ -47,7 +47,8 @@ std::vector<LiveRange> liveRangesOf(const WhatIfGraph &graph, const std::vector<
 
 /// Plans the arena for these live ranges, and sets arenaBytes, lowerBoundBytes and places of
 /// *answer. An operator's first result takes over the storage of one of the operator's `mayTake`
-/// operands if that operand ends there. Errors: those of planArena().
+/// operands (engine/plan/order/order.h) if the operand's last live range ends at this operator.
+/// Errors: those of planArena().
 Status planLiveRanges(const WhatIfGraph &graph, const std::vector<uint32_t> &order,
                       const std::vector<LiveRange> &ranges, WhatIf *answer);
 

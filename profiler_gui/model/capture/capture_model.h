@@ -73,7 +73,7 @@ public:
   uint64_t unmatched() const {
     return memory_.unmatched() + program_.unmatched() + host_.unmatched();
   }
-  /// Number of runs that ended and have device times.
+  /// Number of ended runs with device times (ProgramHistory::timedRuns()).
   uint64_t timedRuns() const { return program_.timedRuns(); }
   const trace::ProcessEvent &process() const { return process_; }
 

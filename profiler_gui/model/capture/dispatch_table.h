@@ -6,8 +6,8 @@
 // free of overlaps, and bisection finds the dispatches under a pixel.
 //
 // Times are nanoseconds of the host's clock from the capture's start. ProgramHistory converts
-// device times with the last clock record; a dispatch without device times gets an equal share of
-// its run and has `estimated` set.
+// device times with the device's last clock record (trace::ClockEvent). A dispatch without device
+// times gets an equal share of its run and has `estimated` set.
 //
 // Threads: one writer, or several readers.
 #pragma once

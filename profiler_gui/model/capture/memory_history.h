@@ -94,8 +94,8 @@ public:
   void appendFinishTasks(std::vector<std::function<void()>> *tasks);
 
   /// A key for a block among the blocks of all heaps. Keys of two heaps do not collide in practice,
-  /// because block ids consist of small slots and generations. key ^ blockKey(heap, 0) is the
-  /// block's id.
+  /// because a block id consists of two small numbers, the slot and the generation of a handle.
+  /// key ^ blockKey(heap, 0) is the block's id.
   static uint64_t blockKey(uint16_t heap, uint64_t block) {
     return block ^ (static_cast<uint64_t>(heap) * 0xd1342543de82ef95u);
   }
@@ -116,7 +116,7 @@ public:
   /// The bindings of the live block with this key, as indices in bindings(); nullptr if none.
   const std::vector<uint32_t> *openBindings(uint64_t key) const;
   void markDonated(uint32_t binding) { bindings_[binding].donated = true; }
-  /// Ends a step of the application at timeNs, in the growth watch.
+  /// Tells the growth watch that a step of the application (growth_watch.h) ended at timeNs.
   void endStep(uint64_t timeNs) { growth_.stepEnded(timeNs); }
 
   const std::deque<Heap> &heaps() const { return heaps_; }

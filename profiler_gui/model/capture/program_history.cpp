@@ -55,8 +55,8 @@ BlockHue hueOf(const PlanEntry &entry) {
   return BlockKind::kOther;
 }
 
-/// Returns the time of command `command`, from 0, if `count` commands take equal times within
-/// [beginNs, beginNs + lengthNs).
+/// Divides [beginNs, beginNs + lengthNs) into `count` equal parts, one per command, and returns the
+/// part of command number `command`, counted from 0.
 TimeRange evenShare(uint64_t beginNs, double lengthNs, uint32_t command, double count) {
   const double share = lengthNs / count;
   return {beginNs + static_cast<uint64_t>(share * command),

@@ -47,10 +47,13 @@ struct Run {
   uint32_t id = 0;
   uint32_t session = 0;       // The session's id.
   uint32_t plan = UINT32_MAX; // Index in CaptureModel::plans(); UINT32_MAX: unknown.
-  /// Index in CaptureModel::dispatches() of the run's first dispatch; the others follow it.
+  /// Index in CaptureModel::dispatches() of the run's first dispatch or copy. The run's other
+  /// dispatches and copies normally follow it directly; Dispatch::run shows whether they do.
   uint32_t firstDispatch = 0;
-  uint32_t dispatchCount = 0; // 0 for a run without device times.
-  uint32_t status = 0;        // 0, or the StatusCode with which the run failed.
+  /// Number of dispatches and copies in the capture. 0 for a run without device times, because
+  /// their events are recorded when the device times are known.
+  uint32_t dispatchCount = 0;
+  uint32_t status = 0; // 0, or the StatusCode with which the run failed.
   uint64_t beginNs = 0;
   uint64_t endNs = kStillHeld; // kStillHeld while the run is in progress.
 };
@@ -67,8 +70,10 @@ public:
   struct Context {
     const trace::NameTable &names;
     const DeviceTable &devices;
-    MemoryHistory &memory; // Receives bindings, arena blocks and the ends of steps.
-    uint64_t nowNs;        // Time of the capture's latest event.
+    /// Receives the bindings of runs (Binding), the blocks of arenas, and the end of each run as
+    /// the end of a step (growth_watch.h).
+    MemoryHistory &memory;
+    uint64_t nowNs; // Time of the capture's latest event.
   };
 
   /// Takes kSession … kRunBinding events; ignores others.
@@ -82,7 +87,9 @@ public:
   const std::vector<PlanEntry> &entries() const { return entries_; }
   const std::vector<Run> &runs() const { return runs_; }
   const DispatchTable &dispatches() const { return dispatches_; }
-  /// Number of runs that ended and have device times.
+  /// Number of ended runs with device times: those with at least one dispatch or copy. In an
+  /// artifact that was never run (unrun_capture.h), all runs count, although their times are
+  /// invented.
   uint64_t timedRuns() const { return timedRuns_; }
   /// Number of events that refer to an unknown plan, run or block.
   uint64_t unmatched() const { return unmatched_; }

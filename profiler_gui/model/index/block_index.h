@@ -53,7 +53,7 @@ public:
   void rebuild(BlockTable &table);
 
   /// Indexes the rows that were appended since the last call, in whole runs of kRunBlocks. Row
-  /// numbers stay. visit() and at() find the remaining rows by a linear scan.
+  /// numbers do not change. visit() and at() find the remaining rows by a linear scan.
   void update(const BlockTable &table);
 
   /// Calls visitor.enter(node) for each node whose box intersects the window; the visitor returns

@@ -14,7 +14,8 @@
 // Single precision suffices: prefix sums stay near the number of overlapping blocks, and the
 // rounding error near 1e-5 of a cell.
 //
-// Each hue has a plane of its own, allocated when the hue first occurs. Threads: one at a time.
+// Each hue (BlockHue in block_table.h) has a plane of its own, allocated when the hue first occurs.
+// Threads: one at a time.
 #pragma once
 
 #include "profiler_gui/model/capture/block_table.h"

@@ -39,7 +39,9 @@ Status parseWord(const std::string &word, Query *query) {
       good = good && parseAddress(word.substr(dash + 1), &high);
     if (!good || high <= low)
       return statusf(StatusCode::kInvalidArgument,
-                     "'%s': addresses are written 0x1000 or 0x1000-0x2000", word.c_str());
+                     "'%s': an address is written 0x1000, and a range of addresses "
+                     "0x1000-0x2000, with the lower one first",
+                     word.c_str());
     query->lowAddress = low;
     query->highAddress = high;
     return Status::ok();

@@ -89,7 +89,7 @@ void followQueue(const std::string &name) {
     mayWork = false;
   else if (name == "vkDestroyDevice" && mayWork) {
     ++state.misuse;
-    state.lastMisuse = "the device was destroyed while its queue may have worked";
+    state.lastMisuse = "the device was destroyed while its queue might still have had work";
   }
 }
 

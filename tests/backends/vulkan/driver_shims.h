@@ -5,10 +5,10 @@
 //
 // Stand-ins: VK_KHR_cooperative_matrix (lists one shape; kernels cannot use it),
 // VK_EXT_memory_budget (by default half of each heap; the test may set the numbers), and sparse
-// buffers with residency, which a second queue with its own queue family binds. The stand-in backs
-// each sparse buffer by ordinary memory of the full size, so commands work on its data. The
-// stand-in checks the alignment, the overlap and the queue of bindings and the lifetime of the
-// bound memory, and counts each violation as misuse.
+// buffers with residency, to which a second queue with its own queue family binds memory. The
+// stand-in backs each sparse buffer by ordinary memory of the full size, so commands work on its
+// data. It checks that bindings are aligned, do not overlap and use the second queue, and that no
+// bound memory is freed, and counts each violation as misuse.
 //
 // There is one state per process: a test resets it and opens one device at a time.
 //

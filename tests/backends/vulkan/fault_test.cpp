@@ -234,14 +234,15 @@ TEST_P(VulkanFaults, EachCallInTurnAndInPairs) {
   for (uint64_t first = 1; first <= calls; ++first) {
     const uint64_t reached = run(first, 0);
     EXPECT_FALSE(shims().failed.empty()) << "call " << first << " was not reached";
-    // A failure usually ends the scenario after few further calls; one of them fails second.
+    // A failure usually ends the scenario after few further calls. Each of these calls is the
+    // second failure of one pair.
     for (uint64_t second = first + 1; second <= reached; ++second, ++pairs)
       run(first, second);
     if (HasFailure())
       break;
   }
-  std::printf("%llu calls in turn, %llu pairs\n", static_cast<unsigned long long>(calls),
-              static_cast<unsigned long long>(pairs));
+  std::printf("injected %llu single failures and %llu pairs of failures\n",
+              static_cast<unsigned long long>(calls), static_cast<unsigned long long>(pairs));
 }
 
 INSTANTIATE_TEST_SUITE_P(

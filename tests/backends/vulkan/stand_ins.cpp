@@ -169,7 +169,9 @@ VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical,
   if (matrices && (!matrices->cooperativeMatrix || !features12->vulkanMemoryModel))
     misuse("cooperative matrices or the memory model are not enabled");
   if (matrices && features.pNext != matrices)
-    misuse("cooperative matrices are not the first structure"); // Only the first can be removed.
+    misuse(
+        "the features of cooperative matrices are not the first structure of the chain, the only "
+        "one that the stand-in can remove");
   else if (matrices)
     features.pNext = matrices->pNext;
   create.pNext = &features;

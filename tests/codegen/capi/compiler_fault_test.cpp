@@ -1,15 +1,17 @@
 // Tests of the functions of compiler.h with NULL arguments, without threads and without memory.
 //
-//   compiler_fault_test null HEADER   passes NULL for each pointer argument and checks that the
-//   test
-//                                     calls every function of HEADER (compiler.h)
-//   compiler_fault_test threads       limits the user to 1 to 12 threads (RLIMIT_NPROC)
-//   compiler_fault_test address-space limits the address space to slightly more than is in use
-//                                     (RLIMIT_AS)
-//   compiler_fault_test malloc COUNT  makes COUNT allocations fail, spread evenly over a
-//   compilation
-//                                     of a small model, each in a child process
-//   compiler_fault_test malloc-at K   makes allocation K fail in this process, for a debugger
+//   compiler_fault_test null HEADER
+//     Passes NULL for each pointer argument, and checks that this test calls every function of
+//     HEADER (compiler.h).
+//   compiler_fault_test threads
+//     Limits the user to 1 to 12 threads (RLIMIT_NPROC).
+//   compiler_fault_test address-space
+//     Limits the address space to 0 to 256 MiB more than is in use (RLIMIT_AS).
+//   compiler_fault_test malloc COUNT
+//     Compiles a small model COUNT times, each time in a child process in which another allocation
+//     fails. These allocations are spread evenly over the compilation.
+//   compiler_fault_test malloc-at K
+//     Makes allocation K fail in this process, for a debugger.
 //
 // The malloc modes need failing_malloc.c in LD_PRELOAD. In all modes but null and malloc-at, each
 // compilation runs in a child process. The child must return a result, or end with the message of
@@ -116,11 +118,13 @@ Outcome readTensor(const Folder &folder) {
 
 int failures = 0;
 
+/// Prints and counts a failure unless `holds`. number: the case, which is the limit, the allocation
+/// or the argument; 0 where there is only one case.
 void expect(bool holds, const std::string &what, unsigned long long number) {
   if (holds)
     return;
   ++failures;
-  std::fprintf(stderr, "FAILED: %s (%llu)\n", what.c_str(), number);
+  std::fprintf(stderr, "FAILED: %s (case %llu)\n", what.c_str(), number);
 }
 
 /// Returns whether a child died in MLIR because malloc returned null. MLIR does not check the
@@ -147,7 +151,8 @@ void judge(const Folder &folder, const Death &death, const std::string &complete
   expect(content == complete || content == kFormer,
          "the output is neither the previous nor the complete new file", number);
   expect(folder.count() == 1, "files were left behind", number);
-  expect(!death.isAlive || death.code != kOk || content == complete, "ok, but no output", number);
+  expect(!death.isAlive || death.code != kOk || content == complete,
+         "success without the complete output", number);
   if (content != kFormer || folder.count() != 1) {
     std::filesystem::remove_all(folder.outputs);
     std::filesystem::create_directory(folder.outputs);
@@ -164,11 +169,11 @@ void checkNulls(const Folder &folder, const char *header) {
   gantry_compile_options_t options = {};
   options.struct_size = sizeof(options);
   options.diagnostic = keepMessage;
-  expect(gantry_compile(nullptr, output, &options) == GANTRY_COMPILE_BAD_INPUT, "model", 0);
+  expect(gantry_compile(nullptr, output, &options) == GANTRY_COMPILE_BAD_INPUT, "a NULL model", 0);
   expect(std::strstr(lastMessage, "model must not be NULL") != nullptr, lastMessage, 0);
-  expect(gantry_compile(model, nullptr, &options) == GANTRY_COMPILE_BAD_INPUT, "output", 0);
+  expect(gantry_compile(model, nullptr, &options) == GANTRY_COMPILE_BAD_INPUT, "a NULL output", 0);
   expect(std::strstr(lastMessage, "output must not be NULL") != nullptr, lastMessage, 0);
-  expect(gantry_compile(model, output, nullptr) == GANTRY_COMPILE_OK, "options", 0);
+  expect(gantry_compile(model, output, nullptr) == GANTRY_COMPILE_OK, "NULL options", 0);
   // The lengths of arrays that are NULL have no effect.
   options.dim_count = options.donated_count = options.native_chip_count = 3;
   expect(gantry_compile(model, output, &options) == GANTRY_COMPILE_OK, lastMessage, 0);
@@ -191,7 +196,7 @@ void checkNulls(const Folder &folder, const char *header) {
     std::free(name);
   }
   expect(gantry_compile_profiles()[0] != '\0' && gantry_compile_operators()[0] != '\0', "lists", 0);
-  expect(gantry_compiler_identity() != nullptr, "the identity", 0);
+  expect(gantry_compiler_identity() != nullptr, "a NULL identity", 0);
   const std::vector<uint8_t> bytes = readBytes(header);
   const std::string text(bytes.begin(), bytes.end());
   const std::regex declaration(R"(GANTRY_COMPILER_API\s[^;(]*?\b(gantry_\w+)\()");
@@ -200,7 +205,7 @@ void checkNulls(const Folder &folder, const char *header) {
     ++declared;
     expect(called.contains((*at)[1]), "this test does not call " + (*at)[1].str(), declared);
   }
-  expect(declared >= called.size(), "declarations of compiler.h", declared);
+  expect(declared >= called.size(), "too few declarations of compiler.h found", declared);
 }
 
 /// For each value, compiles the model and reads a tensor in a child process after limit(value).

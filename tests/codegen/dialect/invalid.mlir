@@ -2,7 +2,7 @@
 
 // Tests the verifiers of the dialect's attributes (GantryAttributes.td and GantryDialect.td).
 
-// expected-error@+1 {{attribute "gantry.tiel" is not one of the Gantry dialect's}}
+// expected-error@+1 {{attribute "gantry.tiel" is not declared by the Gantry dialect}}
 func.func @unknown_name() attributes {gantry.tiel = 4} { return }
 
 // -----
@@ -25,7 +25,7 @@ func.func @wrong_truncation(%x: f32) -> f32 {
 
 // -----
 
-// expected-error@+1 {{attribute "gantry.dim" of argument 0 is not one of the Gantry dialect's}}
+// expected-error@+1 {{attribute "gantry.dim" of argument 0 is not declared by the Gantry dialect}}
 func.func @unknown_argument_attribute(%n: index {gantry.dim = 0}) { return }
 
 // -----
@@ -35,12 +35,12 @@ func.func @dims_of_port(%x: tensor<4x4xf32> {gantry.port = #gantry.port<name = "
 
 // -----
 
-// expected-error@+1 {{attribute "gantry.port" of result 0 is not a port without dims that is not donated}}
+// expected-error@+1 {{attribute "gantry.port" of result 0 must be a port that has no dims and is not donated}}
 func.func @donated_result(%x: f32) -> (f32 {gantry.port = #gantry.port<name = "y", donated = true>}) { return %x : f32 }
 
 // -----
 
-// expected-error@+1 {{attribute "gantry.state" of argument 0 refers to result 1 of 1}}
+// expected-error@+1 {{attribute "gantry.state" of argument 0 refers to result 1; it must be -1, or at least 0 and less than the number of results, 1}}
 func.func @state_of_no_result(%x: tensor<4xf32> {gantry.state = #gantry.state<result = 1>}) -> tensor<4xf32> { return %x : tensor<4xf32> }
 
 // -----
@@ -141,12 +141,12 @@ func.func private @result_dims(tensor<4xf32>, index) -> tensor<?xf32> attributes
 
 // -----
 
-// expected-error@+1 {{its signature refers to dim 1 of 1}}
+// expected-error@+1 {{its signature refers to dim 1; it must be less than the number of dims, 1}}
 func.func @dim_of_signature(%x: tensor<?xf32>, %n: index) attributes {gantry.signature = #gantry.signature<operand_dims = [1]>} { return }
 
 // -----
 
-// expected-error@+1 {{a staged tile is at index 0 of its kernel; the baseline is at 0}}
+// expected-error@+1 {{grid of a staged tile is 0; it must be 0 for the baseline and not 0 for other kinds}}
 func.func @grid() attributes {gantry.tile = #gantry.tile<kind = staged, extents = [1], merged = 1, text = "", exact = "">} { return }
 
 // -----
@@ -171,7 +171,7 @@ func.func @dims_of_loops() attributes {gantry.loops = #gantry.loops<rounds = 1, 
 
 // -----
 
-// expected-error@+1 {{its loops refer to dim 1 of 1}}
+// expected-error@+1 {{its loops refer to dim 1; it must be less than the number of dims, 1}}
 func.func @dim_of_launch() attributes {gantry.launch = #gantry.launch<buffers = 1, dims = 1, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 1, dims = [0, 1]>} { return }
 
 // -----
@@ -226,7 +226,7 @@ spirv.module Logical GLSL450 attributes {gantry.buffers = #gantry.buffers<mode =
 
 // -----
 
-// expected-error@+1 {{it reads buffer 2 of 2 as texels}}
+// expected-error@+1 {{it reads buffer 2 as texels; the index must be less than the number of buffers, 2}}
 spirv.module Logical GLSL450 attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>, gantry.buffers = #gantry.buffers<mode = texel, texel_views = [<buffer = 2, format = rgba32f>]>} {}
 
 // -----
@@ -253,7 +253,7 @@ func.func @concat_at_dynamic_places(%x: tensor<4x?xf32>) -> tensor<4x8xf32> {
 // -----
 
 func.func @extent_of_storage(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{a storage has no extent of 0}}
+  // expected-error@+1 {{within of a layout contains 0; its entries must be at least 1, or -1}}
   %0 = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, layouts = [#gantry.layout<[]>, #gantry.layout<[], within = [0]>]} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -261,7 +261,7 @@ func.func @extent_of_storage(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @start_in_buffer(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{a tensor cannot begin -4 elements after its buffer}}
+  // expected-error@+1 {{start of a layout is -4; it must be at least 0}}
   %0 = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, layouts = [#gantry.layout<[]>, #gantry.layout<[], start = -4>]} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -269,7 +269,7 @@ func.func @start_in_buffer(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @rows_of_another_shape(%x: tensor<8x4xf32>, %u: tensor<2x3xf32>, %i: tensor<2xi32>) -> tensor<8x4xf32> {
-  // expected-error@+1 {{the updates 'tensor<2x3xf32>' are no rows of 'tensor<8x4xf32>'}}
+  // expected-error@+1 {{the updates 'tensor<2x3xf32>' do not have the shape of rows of 'tensor<8x4xf32>'}}
   %y = gantry.scatter %u into %x at %i : tensor<2x3xf32> into tensor<8x4xf32> at tensor<2xi32>
   return %y : tensor<8x4xf32>
 }
@@ -277,7 +277,7 @@ func.func @rows_of_another_shape(%x: tensor<8x4xf32>, %u: tensor<2x3xf32>, %i: t
 // -----
 
 func.func @rows_without_positions(%x: tensor<8x4xf32>, %u: tensor<2x4xf32>, %i: tensor<3xi32>) -> tensor<8x4xf32> {
-  // expected-error@+1 {{there are 'tensor<3xi32>' positions for the updates 'tensor<2x4xf32>'}}
+  // expected-error@+1 {{the positions 'tensor<3xi32>' do not have the leading dimensions of the updates 'tensor<2x4xf32>'}}
   %y = gantry.scatter %u into %x at %i : tensor<2x4xf32> into tensor<8x4xf32> at tensor<3xi32>
   return %y : tensor<8x4xf32>
 }
@@ -293,7 +293,7 @@ func.func @scattered_nowhere(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 // -----
 
 func.func @scattered_without_dim(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
-  // expected-error@+1 {{scattered refers to dim 1 of 0}}
+  // expected-error@+1 {{scattered refers to dim 1; it must be less than the number of dims, 0}}
   %y = gantry.dispatch @k(%x) dims() {in_place = 0, operand_dims = array<i64>, result_dims = array<i64>, scattered = array<i64: -2>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
   return %y : tensor<8x4xf32>
 }
@@ -317,7 +317,7 @@ func.func @concat_of_another_shape(%x: tensor<1x4x3xf32>) -> tensor<1x4x2xf32> {
 // -----
 
 func.func @concat_along_nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{dimension 1 of a tensor of rank 1}}
+  // expected-error@+1 {{is along dimension 1 of a tensor of rank 1}}
   %y = gantry.concat %x along 1 : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

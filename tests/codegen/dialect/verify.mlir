@@ -8,7 +8,7 @@ func.func @missing_dim(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
 
 // -----
 
-// CHECK: error: 'gantry.dispatch' op result_dims refers to dim 3 of 1
+// CHECK: error: 'gantry.dispatch' op result_dims refers to dim 3; it must be at least 0 and less than the number of dims, 1
 func.func @dim_out_of_range(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   %0 = gantry.dispatch @k(%x) dims(%n) {operand_dims = array<i64: 0>, result_dims = array<i64: 3>} : (tensor<?xf32>, index) -> tensor<?xf32>
   return %0 : tensor<?xf32>
@@ -24,7 +24,7 @@ func.func @nothing_to_run(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// CHECK: error: 'gantry.dispatch' op in_place names operand 2 of 1
+// CHECK: error: 'gantry.dispatch' op in_place names operand 2; it must be less than the number of operands, 1
 func.func @no_such_operand(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, in_place = 2} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>

@@ -56,7 +56,7 @@ std::optional<std::vector<int64_t>> evaluate(const std::vector<Expr> &exprs, int
   return values;
 }
 
-/// Returns a program with the expressions and two symbols: 2 to 9, and 1 to 6.
+/// Returns a program with the expressions and two symbols, whose values are 2 to 9 and 1 to 6.
 artifact::ProgramT programWith(std::vector<Expr> exprs) {
   artifact::ProgramT program;
   for (const auto &[min, max] : {std::pair{2, 9}, std::pair{1, 6}}) {

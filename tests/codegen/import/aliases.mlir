@@ -6,10 +6,10 @@
 // RUN: not gantry-import %t/other_type.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not gantry-import %t/twice.mlir 2>&1 | FileCheck %s --check-prefix=TWICE
 
-// Attributes of IREE and of TensorFlow that say what a run does with an argument's buffer.
+// Tests the attributes of IREE and of TensorFlow that say what a run does with an argument's buffer.
 
 //--- iree_output.mlir
-// The argument and result 1 are a state.
+// Argument 0 and result 1 become one state.
 // OUTPUT: func.func @main(%arg0: tensor<4xf32> {gantry.port = #gantry.port<name = "arg0", dims = [<"">]>, gantry.state = #gantry.state<result = 1>},
 // OUTPUT-SAME: %arg1: tensor<4xf32> {gantry.port = #gantry.port<name = "arg1", dims = [<"">]>})
 // OUTPUT-NOT: iree.abi

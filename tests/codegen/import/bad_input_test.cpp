@@ -143,7 +143,7 @@ TEST(BadInput, InvalidShapesAndOperands) {
   position.input("x", {"3", "0"});
   ModelBuilder::attribute(position.node("ArgMax", {"x"}, {"y"}), "axis", int64_t(1));
   position.output("y");
-  expectError(position, "axis 1 has no elements to take a position of");
+  expectError(position, "axis 1 has size 0, so it has no maximum or minimum");
 
   ModelBuilder range; // The start of the range has no element.
   range.ints("none", {});
@@ -196,7 +196,7 @@ TEST(BadInput, InvalidShapesAndOperands) {
   scatter.node("Reshape", {"at", "shape"}, {"rows"});
   scatter.node("ScatterND", {"x", "rows", "u"}, {"y"});
   scatter.output("y");
-  expectError(scatter, "the index 3 is outside of a dimension of 3");
+  expectError(scatter, "the index 3 is outside of a dimension of size 3");
 
   ModelBuilder dots;
   dots.input("x", {"3", "2"});
@@ -258,8 +258,8 @@ TEST(BadInput, OperandsOfTypesThatTheOperatorDoesNotAllow) {
       {"BitwiseAnd", {kBool, kBool}, "the input \"a\" is bool; it must be i8, u8"},
       {"BitShift", {kI32, kI32}, "the input \"a\" is i32; it must be u8, u16, u32 or u64"},
       {"BitShift", {kU8, kU8}, "the direction is \"\"; it must be LEFT or RIGHT"},
-      {"PRelu", {kF32, kF16}, "its operands are f32 and f16"},
-      {"Concat", {kF32, kI64}, "its operands are f32 and i64"},
+      {"PRelu", {kF32, kF16}, "its operands must have the same type, but are f32 and f16"},
+      {"Concat", {kF32, kI64}, "its operands must have the same type, but are f32 and i64"},
       {"QuantizeLinear", {kF64, kF32}, "the input \"a\" is f64; it must be f32, f16, bf16 or i32"},
       {"QuantizeLinear", {kF32, kF64}, "the input \"b\" is f64; it must be f32, f16 or bf16"},
       {"DequantizeLinear", {kI8, kBool}, "the input \"b\" is bool; it must be f32, f16 or bf16"},

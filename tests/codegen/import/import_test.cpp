@@ -419,7 +419,7 @@ TEST(Folding, FactorsOfAnotherTypeDoNotFold) {
   Scratch scratch;
   auto imported = import(scratch.write("m.onnx", m.bytes()));
   ASSERT_FALSE(imported);
-  EXPECT_NE(imported.errors[0].find("its operands are f16 and f32"), std::string::npos)
+  EXPECT_NE(imported.errors[0].find("the same type, but are f16 and f32"), std::string::npos)
       << imported.errors[0];
 }
 

@@ -1,6 +1,7 @@
 // RUN: gantry-import %s | FileCheck %s
 // Named operations become generics, and calls are inlined. An initial value that is not read becomes an
-// empty tensor. A reduction that starts from a tensor starts from its neutral element instead.
+// empty tensor. If the initial value of a reduction is a tensor, the reduction starts from the
+// neutral element instead, and a second operation combines its result with the tensor.
 
 func.func private @twice(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %y = linalg.exp ins(%x : tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>

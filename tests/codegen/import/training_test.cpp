@@ -6,7 +6,7 @@
 namespace gantry::importer::test {
 namespace {
 
-/// Inference y = x * w; training w_next = w - y.
+/// Returns a model that infers y = x * w and whose training step computes w_next = w - y.
 ModelBuilder trainable() {
   ModelBuilder m;
   m.input("x", {"2"});
@@ -88,7 +88,8 @@ TEST(Training, WrongTrainingInformationIsRefused) {
   otherShape.floats("wide", {3, 2}, {1, 2, 3, 4, 5, 6});
   otherShape.model.mutable_training_info(0)->mutable_algorithm()->mutable_node(0)->set_input(
       1, "wide");
-  expectRefused(otherShape, "gives the initializer \"w\" another type or shape: \"w_next\"");
+  expectRefused(otherShape,
+                "updates the initializer \"w\" with the output \"w_next\", which has another");
   ModelBuilder gradient = trainable();
   gradient.model.mutable_training_info(0)->mutable_algorithm()->mutable_node(0)->set_domain(
       "ai.onnx.preview.training");

@@ -4,7 +4,7 @@
 #row = affine_map<(d0, d1) -> (d0)>
 
 // The division of a softmax is the last use of the exponential and reads it element by element, so the
-// result takes its storage.
+// result takes the storage of the exponential.
 // CHECK-LABEL: func @dies
 // CHECK: %[[E:.*]] = gantry.dispatch(%arg0)
 // CHECK-NOT: in_place
@@ -72,7 +72,8 @@ func.func @not_in_place(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32
 // CHECK-LABEL: func @rows
 // CHECK: %[[P:.*]] = gantry.dispatch(%arg0)
 // CHECK: gantry.dispatch(%[[P]]){{.*}}in_place = 0 : i64, {{.*}}rows}
-// Here another invocation could overwrite the element before it is read.
+// The second kernel also reads the transposed operand. Another invocation could overwrite that element before it
+// is read, so the kernel is not in place.
 // CHECK-LABEL: func @rows_and_columns
 // CHECK: , rows}
 // CHECK-NOT: in_place
@@ -131,7 +132,8 @@ func.func @rows_and_columns(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// The next value of a state is written over the old one, which is preferred to a transient that dies.
+// The next value of a state is written over the old value. The pass prefers this to the storage of a transient
+// that the dispatch is the last to use.
 // CHECK-LABEL: func @state
 // CHECK: %[[E:.*]] = gantry.dispatch(%arg1)
 // CHECK: %[[S:.*]] = gantry.dispatch(%[[E]])
@@ -164,7 +166,7 @@ func.func @state(%w: tensor<8x8xf32> {gantry.state = #gantry.state<result = 0>},
 
 #id = affine_map<(d0) -> (d0)>
 
-// Neither a state that is returned, nor the input of a state with another next value, is overwritten.
+// A state is not overwritten if the program also returns its old value (%w), or if runs only read it (%v).
 // CHECK-LABEL: func @kept
 // CHECK-NOT: in_place
 // CHECK: return

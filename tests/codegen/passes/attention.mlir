@@ -102,7 +102,7 @@ func.func @attention(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor<
   return %y : tensor<2x16x8xf32>
 }
 
-// The scores are also a result of the program.
+// The scores are also a result of the program, so they must be stored.
 // CHECK-LABEL: func @scores_used_twice
 // CHECK-COUNT-3: gantry.dispatch
 func.func @scores_used_twice(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor<2x24x8xf32>, %mask: tensor<16x24xf32>) -> (tensor<2x16x8xf32>, tensor<2x16x24xf32>) {
@@ -158,7 +158,7 @@ func.func @scores_used_twice(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v:
   return %y, %scores : tensor<2x16x8xf32>, tensor<2x16x24xf32>
 }
 
-// The softmax is over the other axis.
+// The softmax is over the queries instead of the keys, so the attention is not one dispatch.
 // CHECK-LABEL: func @over_the_queries
 // CHECK: gantry.dispatch
 // CHECK: gantry.dispatch
@@ -216,7 +216,7 @@ func.func @over_the_queries(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: 
   return %y : tensor<2x16x8xf32>
 }
 
-// The values are summed over the queries.
+// The values are summed over the queries instead of the keys, so the attention is not one dispatch.
 // CHECK-LABEL: func @transposed
 // CHECK-COUNT-3: gantry.dispatch
 func.func @transposed(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor<2x16x8xf32>, %mask: tensor<16x24xf32>) -> tensor<2x24x8xf32> {
@@ -272,7 +272,7 @@ func.func @transposed(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor
   return %y : tensor<2x24x8xf32>
 }
 
-// A row of the values has more sums than fit into registers.
+// A row of the values has 512 elements, whose sums do not fit into registers.
 // CHECK-LABEL: func @large_values
 // CHECK-COUNT-3: gantry.dispatch
 // CHECK: gantry.why = "no kernel for the whole attention: values of 512 elements do not fit into registers (at most 256)"

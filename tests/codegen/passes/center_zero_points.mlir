@@ -46,7 +46,8 @@ func.func @product(%x: tensor<2x4xi8>) -> tensor<2x3xi32> {
 #b = affine_map<(m, n, k) -> (m, k)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// The constant is the first factor and a splat; the addend is -3 * (4 * 5).
+// The constant is the first factor, and its elements are all 5. The zero point of x is 3, so the addend is
+// -3 * (4 * 5).
 // CHECK-LABEL: func @splat
 // CHECK: arith.extsi
 // CHECK: arith.extsi
@@ -146,7 +147,7 @@ func.func @rows(%x: tensor<2x4xi8>, %z: tensor<2xi8>) -> tensor<2x3xi32> {
 #b = affine_map<(m, n, k) -> (k, n, 0)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// The reduction reads only the first elements of the constant, so nothing changes.
+// The reduction reads only the first element of each pair in the constant, so nothing changes.
 // CHECK-LABEL: func @first
 // CHECK: linalg.generic
 // CHECK: arith.constant 5 : i32

@@ -6,12 +6,12 @@
 #out = affine_map<(n, o, h, w, c, r, s) -> (n, o, h, w)>
 #id = affine_map<(n, o, h, w) -> (n, o, h, w)>
 
-// The operand of a convolution and its result are in blocks of four channels; the program's input and
-// output are not.
+// The operands of a convolution are in blocks of four channels. Its result is an output of the program, which is
+// row-major.
 // BYTES-NOT: layouts =
 // BYTES-LABEL: func @bytes
 // CHECK-LABEL: func @convolution
-// Inputs of the program are row-major, so the input is copied.
+// Inputs of the program are row-major, so the filter is copied into blocks.
 // CHECK: gantry.dispatch(%arg1)
 // CHECK-SAME: layouts = [#gantry.layout<[]>, #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>]
 // CHECK: gantry.dispatch(%arg0)

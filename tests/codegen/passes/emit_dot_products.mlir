@@ -139,8 +139,7 @@ module {
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Nine steps do not divide into groups of four, and a zero point for each step cannot be moved out of
-// the sum.
+// The reduction has nine steps, which do not divide into groups of four.
 // CHECK-LABEL: func.func @kernel_3(
 // CHECK-NOT: spirv.SDot
 // CHECK-NOT: @kernel_3_dots
@@ -171,6 +170,7 @@ module {
 #z = affine_map<(m, n, k) -> (k)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
+// Each step of the reduction has its own zero point, which cannot be moved out of the sum.
 // CHECK-LABEL: func.func @kernel_4(
 // CHECK-NOT: spirv.SDot
 // CHECK-NOT: @kernel_4_dots
@@ -237,7 +237,7 @@ module {
 #c = affine_map<(m, n, k) -> (m, n)>
 
 // CHECK-LABEL: func.func @kernel_6(
-// CHECK-SAME: not taken: its steps are not groups of four int8 products
+// CHECK-SAME: not taken: dot products need sums of int8 products and a multiple of four steps
 module {
   module @kernel_6 attributes {gantry.kernel = #gantry.kernel<
       measured = <tile = "dots points=2x2 steps=2 dots", origin = "here">>} {
@@ -295,7 +295,7 @@ module {
 #c = affine_map<(m, n, k) -> (m, n)>
 
 // CHECK-LABEL: func.func @kernel_8(
-// CHECK-SAME: not taken: it has no dot products
+// CHECK-SAME: not taken: a tile of the kind dots needs the word dots
 module {
   module @kernel_8 attributes {gantry.kernel = #gantry.kernel<
       measured = <tile = "dots points=2x2 steps=4", origin = "here">>} {

@@ -24,8 +24,8 @@ module {
 
 // -----
 
-// A pad becomes a predicate, not a copy: outside, the load reads another element, and its value is
-// replaced.
+// A pad becomes a predicate, not a copy: for an element of the border, the load reads an element inside the
+// tensor, and a select replaces its value.
 // CHECK-LABEL: module @kernel_0
 // CHECK: arith.cmpi sge
 // CHECK: %[[SAFE:.*]] = arith.select

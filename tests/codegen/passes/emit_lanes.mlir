@@ -6,8 +6,8 @@
 #c = affine_map<(m, n, k) -> (m, n)>
 #i = affine_map<(m, n) -> (m, n)>
 
-// A matmul has two variants. In the baseline, each invocation loads all that it needs. Where a subgroup
-// shares a tile, each of its eight lanes loads one vector and passes its elements to the other lanes.
+// A matmul has two variants. In the baseline, each invocation loads all that it needs. In the other variant, a
+// subgroup shares a tile: each of its eight lanes loads one vector and passes the elements to the other lanes.
 // CHECK-LABEL: func.func @kernel_0(
 // CHECK-NOT: GroupNonUniformShuffle
 // CHECK-LABEL: func.func @kernel_0_texel(
@@ -47,7 +47,7 @@ module {
   }
 
   // Without a reduction, a tile is one contiguous range of memory, 32 elements for each lane. The dispatch
-  // may be cut after any workgroup, at steps of 1 KiB in each buffer.
+  // may be divided between any two workgroups, each of which covers 1 KiB of each buffer.
   // CHECK-LABEL: func.func @kernel_1_texel(
   // CHECK-SAME: gantry.slices = #gantry.slices<workgroups = 1, bytes = [1024, 1024, 1024]>
   // CHECK-SAME: merged = 0, lanes = 8
@@ -63,7 +63,7 @@ module {
     }
   }
 
-  // The result of a row depends on the row's number, so the dispatch cannot be cut along the rows.
+  // The result of a row depends on the row's number, so the dispatch cannot be divided along the rows.
   // CHECK-LABEL: func.func @kernel_2(
   // CHECK-NOT: gantry.slices
   // CHECK: return

@@ -7,12 +7,13 @@
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Both operands are staged as f16, two in a 32-bit word. Subgroups load their matrices from shared memory,
-// those of the first operand once for each row of blocks, and accumulate products in the loop. The sums
-// pass through the same shared memory, one block at a time, and are stored as vectors. A staged variant
-// without matrices serves drivers that do not support them.
+// Both operands are staged in shared memory as f16, two elements in a 32-bit word. In the loop, the subgroups load
+// cooperative matrices from there and accumulate their products; they load each matrix of the first operand once
+// for a whole row of matrices of the result. After the loop, the sums pass through the same shared memory, one
+// matrix at a time, and are stored as vectors. A staged variant without cooperative matrices serves drivers that
+// do not support them.
 // CHECK-LABEL: func.func @product_staged(
-// CHECK-SAME: taken without matrices
+// CHECK-SAME: taken for devices without matrices
 // CHECK-SAME: grid = 1
 // CHECK-LABEL: func.func @product_matrices(
 // CHECK-SAME: subgroup_size = 32, shared_bytes = [[BYTES:[0-9]+]]
@@ -40,7 +41,7 @@
 // SMALL: gantry.load_matrix {{.*}} -> !spirv.coopmatrix<8x16xf16, Subgroup, MatrixA>
 // SMALL: gantry.load_matrix {{.*}} -> !spirv.coopmatrix<16x8xf16, Subgroup, MatrixB>
 
-// A device without matrices of this shape, or f32 operands, gets another staged tile.
+// On a device without cooperative matrices, and for f32 operands, the staged tile does not use them.
 // NONE: func.func @product_staged(
 // NONE-NOT: coopmatrix
 // CHECK-LABEL: func.func @wide_staged(

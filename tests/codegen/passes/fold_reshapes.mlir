@@ -1,7 +1,7 @@
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(fold-reshapes,place-concats{blocks},form-dispatches))' | FileCheck %s
 
-// Two heads are split from one tensor: the slices drop the dimension of extent 1 themselves, and their readers
-// read the tensor where it is.
+// Two heads are split from one tensor: the slices drop the dimension of extent 1 themselves, and their reader
+// reads the tensor without a copy.
 // CHECK-LABEL: func @heads
 // CHECK-NOT: tensor.collapse_shape
 // CHECK: gantry.dispatch(%arg0)
@@ -77,8 +77,8 @@ func.func @shuffle(%x: tensor<1x4x16xf32>) -> tensor<1x8x16xf32> {
 
 // -----
 
-// The keys of four heads, out of one tensor with the queries, keys and values: the tensor is divided into heads, of
-// which the reader takes four.
+// One tensor holds the queries, keys and values of four heads, and the function reads the keys. The tensor is
+// divided into 12 heads of two elements, of which the reader takes four.
 // CHECK-LABEL: func @keys
 // CHECK: tensor.expand_shape %arg0 {{\[\[}}0], [1], [2, 3]] {{.*}} : tensor<5x1x24xf32> into
 // CHECK: gantry.dispatch

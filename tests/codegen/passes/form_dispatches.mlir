@@ -155,8 +155,8 @@ func.func @gate(%x: tensor<8x16xf32>, %s: tensor<16xf32>, %w: tensor<16x4xf32>) 
   return %m : tensor<8x4xf32>
 }
 
-// A cheap elementwise operator with constant factors that no reduction before it can evaluate is evaluated while
-// the matmul reads.
+// A cheap elementwise operator with constant factors is evaluated where the matmul reads its operand, because no
+// reduction before it can evaluate it.
 // CHECK-LABEL: func @prologue
 // CHECK: gantry.dispatch(%arg0, %{{.*}}, %arg1)
 // CHECK-NOT: gantry.dispatch
@@ -237,7 +237,7 @@ func.func @row_factor(%x: tensor<8x16xf32>, %s: tensor<8xf32>, %w: tensor<16x4xf
   return %m : tensor<8x4xf32>
 }
 
-// After a matmul, the operator is the end of the first matmul and not the begin of the second.
+// Between two matmuls, the operator is evaluated at the end of the first and not at the start of the second.
 // CHECK-LABEL: func @epilogue_before_prologue
 // CHECK: gantry.dispatch(%arg0, %arg1)
 // CHECK: arith.addf
@@ -274,7 +274,8 @@ func.func @epilogue_before_prologue(%x: tensor<8x16xf32>, %v: tensor<16x16xf32>,
   return %m : tensor<8x4xf32>
 }
 
-// A convolution would evaluate the operator once for each position of its window.
+// A convolution would evaluate the operator once for each position of its window, so the operator has its own
+// dispatch.
 // CHECK-LABEL: func @no_prologue_of_windows
 // CHECK: gantry.dispatch(%arg0)
 // CHECK: arith.negf

@@ -1,7 +1,7 @@
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:generic},convert-kernels-to-spirv))' | FileCheck %s
 
-// Float arithmetic is decorated NoContraction. Otherwise, a driver could merge two constant factors, which
-// moves a value that is halfway between two integers, or assume that all numbers are finite.
+// Float arithmetic is decorated NoContraction. Otherwise, a driver could merge two constant factors, so that a
+// value halfway between two integers is rounded to the other one, or assume that all numbers are finite.
 // CHECK: spirv.FMul {{.*}} {no_contraction}
 // CHECK: spirv.FDiv {{.*}} {no_contraction}
 // CHECK: spirv.GL.RoundEven

@@ -46,8 +46,7 @@ func.func @between(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 #map = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(m, n) -> (m, 0)>
 
-// A sum that is divided where it is read may exceed the range of f16, so it stays f32. The tensor that is
-// computed from it and the elements becomes f16.
+// A sum may exceed the range of f16, even if its reader divides it into a mean, so it stays f32.
 // CHECK-LABEL: func @mean
 // CHECK: %[[SUM:.*]] = gantry.dispatch
 // CHECK-SAME: -> tensor<4x1xf32>

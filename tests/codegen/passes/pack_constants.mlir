@@ -29,7 +29,8 @@ func.func @filter(%x: tensor<2x8xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32
 #b = affine_map<(m, n, k) -> (n, k)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// With blocks, the vec4 of four steps of eight columns lie together.
+// With `blocks`, the constant consists of blocks of eight columns. In a block, the elements of four steps of the
+// reduction are a vec4 for each column.
 // BLOCKS: affine_map<(d0, d1, d2) -> (d1 floordiv 8, d2 floordiv 4, d1, d2 mod 4)>
 // BLOCKS-LABEL: func @splat
 // BLOCKS: arith.constant dense<5.000000e-01> : tensor<1x4x8x4xf32>
@@ -79,8 +80,8 @@ func.func @depthwise(%x: tensor<4x9xf32>, %init: tensor<4x8xf32>) -> tensor<4x8x
 #w = affine_map<(m, n, k) -> (k, n)>
 #o = affine_map<(m, n, k) -> (m, n)>
 
-// With dots, groups of four steps lie together for each column, whatever the number of columns. Other
-// sums of bytes are not changed.
+// With `dots`, the bytes of four steps of the reduction lie together for each column, whatever the number of
+// columns.
 // DOTS: affine_map<(d0, d1, d2) -> (d2 floordiv 4, d1, d2 mod 4)>
 // DOTS-LABEL: func @bytes
 // DOTS: arith.constant dense_resource<packed> : tensor<2x3x4xi8>

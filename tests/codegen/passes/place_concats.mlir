@@ -2,7 +2,7 @@
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(place-concats,form-dispatches,assign-storage{alignment=256}))' | FileCheck %s --check-prefix=PLACE
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(place-concats{blocks},form-dispatches))' | FileCheck %s --check-prefix=BLOCKS
 
-// The operators write into the concatenation.
+// The operators write their results into the storage of the concatenation.
 // CHECK-LABEL: func @in_place
 // CHECK: %[[A:.*]] = gantry.dispatch(%arg0)
 // CHECK: math.exp
@@ -37,7 +37,7 @@ func.func @in_place(%x: tensor<1x4x16xf32>) -> tensor<1x8x16xf32> {
 // -----
 
 // The inputs of the first concatenation are the first inputs of the second: both are views of one storage.
-// An input of the function is copied into it.
+// An input of the function is copied into this storage.
 // CHECK-LABEL: func @prefix
 // CHECK: %[[A:.*]] = gantry.dispatch(%arg0)
 // CHECK: math.exp
@@ -81,8 +81,8 @@ func.func @prefix(%x: tensor<64xf32>) -> tensor<320xf32> {
 
 // -----
 
-// The program returns the first result: its inputs are written into the output. Not in place: most
-// elements of the second one would have to be copied.
+// The program returns the first concatenation, so its inputs are written into the output. The second
+// concatenation is not in place, because most of its elements would have to be copied.
 // CHECK-LABEL: func @separate
 // CHECK: %[[A:.*]] = gantry.dispatch
 // CHECK: %[[B:.*]] = gantry.dispatch
@@ -116,8 +116,8 @@ func.func @separate(%x: tensor<64xf32>) -> (tensor<128xf32>, tensor<192xf32>) {
 
 // -----
 
-// Two inputs of six channels, of which a sum over all pixels is computed: in blocks of four channels, the
-// second would begin within a block.
+// A sum over all pixels reads the concatenation of two inputs of six channels. In blocks of four channels, the
+// second input would begin within a block.
 // CHECK-LABEL: func @divides_a_block
 // CHECK: gantry.concat
 // BLOCKS-LABEL: func @divides_a_block
@@ -178,9 +178,10 @@ func.func @no_image(%x: tensor<1x6x8x8xf32>) -> tensor<1x12x8x8xf32> {
 
 // -----
 
-// The inputs are boxes in the rows of the result. The second begins 512 bytes after the storage, which is a
-// multiple of the alignment; the third 528 bytes, of which the kernel adds four elements itself. With a
-// dynamic number of rows the places are the same.
+// The inputs are boxes in the rows of the result. The second begins 512 bytes after the start of the storage,
+// which is a multiple of the alignment. The third begins after 528 bytes: its buffer begins after 512 bytes, and
+// the kernel adds the other four elements (start = 4). These places do not depend on the number of rows, which is
+// dynamic.
 // CHECK-LABEL: func @rows
 // CHECK: gantry.concat %{{.*}}, %{{.*}}, %{{.*}} along 1
 // BLOCKS-LABEL: func @rows
@@ -225,8 +226,8 @@ func.func @rows(%x: tensor<?x128xf32>, %y: tensor<?x4xf32>) -> tensor<?x136xf32>
 
 // -----
 
-// A reshape of an input needs its elements in one range, and where vectors are needed, rows must begin at
-// multiples of four elements.
+// A reshape of an input needs its elements in one range, so the first concatenation is copied. With `blocks`, the
+// rows of an input must begin at multiples of four elements, so the second one is copied too.
 // CHECK-LABEL: func @reshaped
 // CHECK: copy_reason = "a reshape of an input needs its elements in one range"
 // BLOCKS-LABEL: func @reshaped
@@ -282,8 +283,8 @@ func.func @odd_rows(%x: tensor<4x5xf32>) -> tensor<4x10xf32> {
 
 // -----
 
-// An operator reads the first result as an image, in blocks if it were no output. Nothing
-// reads the second, so its rows may begin anywhere.
+// An operator reads the first concatenation as an image, which must be in blocks of four channels. Outputs are not,
+// so this concatenation is copied. No operator reads the second one, so the rows of its inputs may begin anywhere.
 // BLOCKS-LABEL: func @returned
 // BLOCKS-DAG: copy_reason = "operators read the tensors as images, and an output is not stored in blocks of four channels"
 // BLOCKS-DAG: gantry.concat {{.*}} along 1 : (tensor<4x3xf32>, tensor<4x2xf32>) -> tensor<4x5xf32>

@@ -2,8 +2,8 @@
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(place-scatters,form-dispatches),outline-kernels)' | FileCheck %s --check-prefix=KERNEL
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(place-scatters,form-dispatches,narrow-floats))' | FileCheck %s --check-prefix=HALF
 
-// The data is computed and not used otherwise, so the rows are written into it. The operators that
-// compute the rows and the positions belong to the dispatch.
+// An operator computes the tensor whose rows are replaced, and nothing else uses it, so the rows are written into
+// it. The operators that compute the rows and their positions belong to the dispatch.
 // CHECK-LABEL: func @computed
 // CHECK: %[[A:.*]] = gantry.dispatch(%arg0)
 // CHECK: math.exp
@@ -42,7 +42,7 @@ func.func @computed(%x: tensor<16x4xf32>, %u: tensor<2x3x4xf32>, %i: tensor<2x3x
 // -----
 
 // The caller keeps an input, unless it is donated or a state whose next value is the result. A
-// donated input cannot be the caller's output.
+// result that the program returns lies in the caller's output and not in a donated input.
 // CHECK-LABEL: func @inputs
 // CHECK-DAG: copy_reason = "the caller keeps the input"
 // CHECK-DAG: copy_reason = "the result lies in the caller's output"
@@ -71,7 +71,7 @@ func.func @inputs(%u: tensor<1x4xf32>, %i: tensor<1xi32>, %kept: tensor<8x4xf32>
 
 // -----
 
-// A tensor that is read otherwise, a constant and a part of a concatenation are copied.
+// A tensor is copied if it has other users, is a constant, or is returned before its rows are replaced.
 // CHECK-LABEL: func @used
 // CHECK-DAG: copy_reason = "the tensor is used besides the replacement of its rows"
 // CHECK-DAG: copy_reason = "the tensor is a constant"
@@ -99,7 +99,7 @@ func.func @used(%x: tensor<8x4xf32>, %u: tensor<1x4xf32>, %i: tensor<1xi32>)
 
 // -----
 
-// A chain between two dispatches is stored as f16 as a whole: the data, the rows, and the result.
+// A scatter between two dispatches is stored as f16 as a whole: the tensor, its new rows, and the result.
 // HALF-LABEL: func @half
 // HALF: gantry.dispatch(%arg0)
 // HALF-SAME: -> tensor<?x4xf16>

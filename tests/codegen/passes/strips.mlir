@@ -1,7 +1,8 @@
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cse,strips{min-bytes=0 min-rows=4 min-elements=0 dispatch-cost=7900}))' | FileCheck %s
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cse,strips))' | FileCheck %s --check-prefix=SMALL
 
-// A convolution, its activation and a pool. The padding is in the first and in the last strip only.
+// A convolution, its activation and a pool are computed in four strips of rows. Only the first and the last strip
+// pad the rows.
 // CHECK-LABEL: func @padded
 // CHECK-SAME: gantry.strips = #gantry.strips<chains = [<first = "Conv_2", last = "MaxPool_4", count = 4, saved_bytes = 49152, operations = 0>], model_operations =
 // CHECK: tensor.extract_slice %arg0[0, 0, 0, 0] [1, 8, 9, 32]
@@ -67,7 +68,8 @@ func.func @padded(%x: tensor<1x8x32x32xf32>, %f: tensor<16x8x3x3xf32>) -> tensor
 
 // -----
 
-// A convolution with stride 2 and a pool of overlapping windows: each strip but the first computes a row again.
+// A convolution with stride 2 and a pool of overlapping windows: each strip but the first computes
+// again a row that the strip before it has computed.
 // CHECK-LABEL: func @strided
 // CHECK-SAME: count = 3, saved_bytes = {{[0-9]+}}, operations = {{[1-9][0-9]*}}>]
 // CHECK: tensor.extract_slice %arg0[0, 0, 0, 0] [1, 2, 89, 259]
@@ -129,7 +131,7 @@ func.func @strided(%x: tensor<1x2x259x259xf32>, %f: tensor<16x2x3x3xf32>) -> ten
 
 // -----
 
-// The division needs the sum of all rows of its operand, which therefore exists whole.
+// The division needs the sum of all rows of its operand, so the operand cannot be computed in strips.
 // CHECK-LABEL: func @all_rows
 // CHECK-NOT: tensor.extract_slice
 // CHECK-NOT: tensor.concat
@@ -195,7 +197,7 @@ func.func @all_rows(%x: tensor<1x2x32x32xf32>, %f: tensor<16x2x3x3xf32>) -> tens
 }
 // -----
 
-// The peak lies at tensors without rows, so nothing is gained.
+// The peak of memory is due to the matrices, which are not computed in strips, so strips would gain nothing.
 // CHECK-LABEL: func @no_gain
 // CHECK-NOT: tensor.concat
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>

@@ -50,7 +50,7 @@ private:
   }
 
   /// Returns the model's input with this role and type. Creates it with the values of make() if it
-  /// does not exist. No dims: one dimension with all values.
+  /// does not exist. If `dims` is empty, the input has one dimension with all values.
   const TensorData &input(const std::string &role, Type type, std::vector<int64_t> dims,
                           const std::function<std::vector<Number>()> &make) {
     const std::string name = role + "_" + gantry_type_name(type);
@@ -68,7 +68,8 @@ private:
     return model_.inputs.back();
   }
 
-  /// Returns one side of every pairing of the special values of two types; `which` selects it.
+  /// Returns one side of every pairing of the special values of two types: the first side if
+  /// `which` is 0, the second if it is 1.
   std::vector<Number> pairs(Type first, Type second, int which) const {
     const auto a = specialValues(first), b = specialValues(second);
     std::vector<Number> values;
@@ -300,8 +301,8 @@ private:
     return values;
   }
 
-  /// Returns rows of zeros, of ones, and of both, without further values and with an infinity or
-  /// NaN at the first, the middle or the last position.
+  /// Returns rows of zeros, rows of ones, and rows of both. Each kind has one row without other
+  /// values, and rows with an infinity or NaN at the first, the middle or the last position.
   std::vector<Number> sparseRows(size_t columns) const {
     std::vector<Number> values;
     auto add = [&](int kind, size_t at, std::optional<Quad> special) {

@@ -39,7 +39,8 @@ struct Model {
 /// multiple of 4 plus `tail`, because kernels load four elements at once and the tail one by one.
 Model makeModel(const std::vector<const Case *> &cases, size_t tail);
 
-/// Returns whether a case is an inexact function of one or two f32 tensors.
+/// Returns whether a case computes a function of one or two f32 tensors whose results may differ
+/// from the reference within an error bound.
 bool isElementary(const Case &test);
 
 /// Returns a model that evaluates elementary functions at kDenseCount arguments each.

@@ -287,7 +287,8 @@ void addFunctions(Table &t) {
   t.elementary("Atanh", atanhq);
 }
 
-/// ONNX's formulas x * f(x) give NaN for minus infinity, because -inf * 0 is NaN.
+/// Activations of the form x * f(x), such as Swish, follow ONNX's formula. They give NaN for minus
+/// infinity, because -inf * 0 is NaN.
 Quad logistic(Quad x) { return 1 / (1 + expq(-x)); }
 Quad softplus(Quad x) { return (x > 0 ? x : x < 0 ? 0 : x) + log1pq(expq(-fabsq(x))); }
 

@@ -19,8 +19,8 @@ struct Expected {
   /// Whether neither ONNX nor C defines the result (division of an integer by zero). The operator
   /// must not crash.
   bool undefined = false;
-  /// If it is larger than the value, the error bound counts ulp of this number, such as a term of a
-  /// sum.
+  /// If this number is larger in magnitude than the value, the error bound is in ulp of this
+  /// number. It is, for example, the largest term of a sum.
   Quad scale = 0;
 };
 

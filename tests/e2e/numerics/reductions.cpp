@@ -176,7 +176,7 @@ void addRefusedReductions(Table &t) {
 
 void addReductions(Table &t) {
   // Float sums have two columns, so the order of the additions does not matter. Sums of integers
-  // wrap, so they may have more columns.
+  // wrap and are equal in any order, so they may have more columns.
   auto sum = [&](const std::string &op, auto element, auto finish, auto finishInteger,
                  double bound = 0) {
     for (size_t columns : {size_t(2), size_t(9)})

@@ -34,7 +34,7 @@ void Report::failure(const Case &test, const std::string &where, const std::stri
   if (count <= kMaxPrinted)
     std::printf("FAILED %s, %s: %s\n", nameOf(test).c_str(), where.c_str(), what.c_str());
   else if (count == kMaxPrinted + 1)
-    std::printf("FAILED %s, %s: and others\n", nameOf(test).c_str(), where.c_str());
+    std::printf("FAILED %s, %s: more wrong results\n", nameOf(test).c_str(), where.c_str());
 }
 
 void Report::problem(const std::string &what) {

@@ -187,12 +187,12 @@ void Runner::judge(const Model &model, const std::vector<std::vector<uint8_t>> &
         right.f = rounded(test.result, right.f);
       char distance[64] = "";
       if (test.boundUlp > 0)
-        std::snprintf(distance, sizeof distance, ", %.3g ulp off (at most %g)",
+        std::snprintf(distance, sizeof distance, ", %.3g ulp off (allowed %g)",
                       distanceInUlp(test.result, result.f, expected.value.f, expected.scale),
                       test.boundUlp);
       report_.failure(test, where,
                       "(" + describe(test.types, output.arguments[i]) + ") gives " +
-                          describe(test.result, result) + ", right is " +
+                          describe(test.result, result) + ", expected " +
                           describe(test.result, right) + distance);
     }
     report_.passed(test, onHost, count, ulp, flushedCount);
@@ -205,8 +205,8 @@ void Runner::runDevice(Type type, const Model &model, const std::string &profile
   const std::string artifact = scratch.path("model.gantry");
   if (const std::string error = compile(model.bytes, scratch.path("model.onnx"), artifact, profile);
       !error.empty())
-    return report_.problem(std::string(gantry_type_name(type)) + " for " + profile +
-                           " does not compile: " + error);
+    return report_.problem(std::string("the model of ") + gantry_type_name(type) + " for " +
+                           profile + " does not compile: " + error);
   auto program = Program::load(artifact);
   if (!program)
     return report_.problem(program.error().message());
@@ -257,7 +257,7 @@ void Runner::runHost(const std::vector<const Case *> &group) {
       }
     }
   } catch (const importer::ImportError &error) {
-    return report_.problem("cannot be folded: " + error.message);
+    return report_.problem("a model cannot be folded on the host: " + error.message);
   }
   judge(model, results, "host", false);
 }
@@ -313,7 +313,7 @@ void Runner::runGroup(Type type, const std::vector<const Case *> &group) {
     return;
   const Model dense = makeDenseModel(elementary);
   for (const Profile &profile : profiles())
-    runDevice(type, dense, profile.name, 1); // Bindings do not change the arithmetic.
+    runDevice(type, dense, profile.name, 1); // One binding, as all compute the same.
 }
 
 void Runner::measureDenormals() {

@@ -79,7 +79,8 @@ private:
   }
   bool chance(double p) { return std::bernoulli_distribution(p)(random_); }
 
-  /// Returns the shape of an image, or of a tensor of rank 1 to 5. Channels are often whole blocks.
+  /// Returns the shape of an image, or of a tensor of rank 1 to 5. The number
+  /// of channels is often a multiple of four.
   Index firstDims() {
     const auto channels = [&] { return chance(0.6) ? 4 * number(1, 4) : number(1, 9); };
     if (chance(0.6))
@@ -190,8 +191,8 @@ private:
         combined(a.tensor, b.tensor, [](double x, double y) { return x + y; }));
   }
 
-  /// Concatenates 2 to 4 tensors. Others of the right shape are found in the pool, or sliced from a
-  /// tensor that is large enough, or the first is repeated.
+  /// Concatenates 2 to 4 tensors. All but the first are tensors of the pool with a fitting shape,
+  /// or the first one again.
   void concatenate() {
     const Entry first = pick();
     const size_t rank = first.tensor.dims.size();
@@ -289,8 +290,8 @@ private:
     pool_.push_back({names[1], sliced(from.tensor, axis, first, extent - first, 1)});
   }
 
-  /// Replaces rows of a tensor (ScatterND): some rows in any order, or, as PyTorch exports an
-  /// assignment to a slice, a range of the second dimension.
+  /// Replaces rows of a tensor (ScatterND): either some rows in any order, or a range of the second
+  /// dimension in every row, as PyTorch exports an assignment to a slice.
   void scatter() {
     const Entry data = pick();
     const size_t rank = data.tensor.dims.size();
@@ -329,7 +330,7 @@ private:
         if (axis == 1)
           indices.push_back(i);
         const int64_t place = places[static_cast<size_t>(row)];
-        indices.push_back(chance(0.2) ? place - extent : place); // From the end.
+        indices.push_back(chance(0.2) ? place - extent : place); // Counted from the end.
       }
     Index shape;
     if (axis == 1)

@@ -5,9 +5,10 @@
 //
 // Each graph is compiled for each profile (default: vulkan:generic, vulkan:lavapipe and
 // vulkan:dot-products) and run with each binding under the memory check; the outputs must equal the
-// expected ones. The checker must accept the storage of every program. Then illegal overlaps are
-// injected, one at a time, two for each program until there are N (default: no limit): a value is
-// moved onto bytes of another one that is read later. The checker must refuse each.
+// expected ones. The storage checker (engine/program/storage_check.h) must accept every program.
+// Then illegal overlaps are injected, one at a time, two for each program until there are N
+// (default: no limit): a value is moved onto bytes of another one that is read later. The storage
+// checker must refuse each.
 //
 // For each failure, the program prints the command that repeats the case. Exit codes: 0: all cases
 // passed; 1: a case failed, or the validation layers reported a message; 2: an option is wrong; 77:
@@ -102,7 +103,7 @@ Status runAndCompare(const GraphCase &test, const std::shared_ptr<const program:
   return {};
 }
 
-/// Moves values of a program onto others.
+/// Moves a value of a program onto another one, the victim.
 class OverlapMaker {
 public:
   OverlapMaker(const artifact::Program &program, const program::ShapePlan &plan, uint64_t seed)
@@ -123,7 +124,7 @@ public:
   program::ShapePlan make(std::string &what) {
     const auto [victim, moved] = pairs_[random_() % pairs_.size()];
     program::ShapePlan plan = plan_;
-    // The first byte of the victim is one of its bytes, also if it has gaps.
+    // This byte belongs to the victim even if the victim is a box, whose bytes have gaps.
     const uint64_t first = firstByte(victim);
     plan.offsets[moved] = first - std::min(first, random_() % plan.sizeBytes[moved]);
     what = nameOf(moved) + " at " + std::to_string(plan.offsets[moved]) + ", over " +
@@ -150,8 +151,9 @@ private:
     return true;
   }
 
-  /// Finds all pairs of a value and another one that is written after it and before its last
-  /// reader, or by that reader without taking its place.
+  /// Finds all pairs of a victim and a value that is written while the victim is still needed:
+  /// after the victim and before its last reader, or by the last reader itself, unless this one
+  /// writes its result in place of the victim.
   void findPairs() {
     for (uint32_t victim : candidates_) {
       uint32_t lastReader = 0;
@@ -233,7 +235,7 @@ private:
     auto whole = program::Program::load(path);
     if (!whole.isOk())
       return whole.status().message();
-    auto program = (*whole)->variant(0); // Made for the profile, which may not be the device's.
+    auto program = (*whole)->variant(0); // It is for `profile`, not the device's.
     if (!program.isOk())
       return program.status().message();
     ++programs_;
@@ -288,7 +290,7 @@ private:
         hasPartsOfOutputs |= value->storage() == artifact::Storage::output;
         if (value->storage() == artifact::Storage::transient &&
             value->last_use() < metadata.values()->Get(value->base())->last_use())
-          return value->name()->str() + " ends before the last reader of its base";
+          return "the part " + value->name()->str() + " ends before the last use of its base";
       }
     shared_ += hasParts ? 1 : 0;
     sharedOutputs_ += hasPartsOfOutputs ? 1 : 0;

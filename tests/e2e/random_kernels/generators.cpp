@@ -103,7 +103,7 @@ public:
     node("IsNaN", {source});
     node("Where", {name, constant(three), source});
     expected = mapped(expected, [](double x) { return std::isnan(x) ? 3 : x; });
-    say(" of -inf alone");
+    say(" NaN replaced by 3");
   }
   void combine(const char *op, const Tensor &other, double (*f)(double, double)) {
     node(op, {name, either(other)});
@@ -135,8 +135,8 @@ public:
     centred = mapped(bytes, [&](double q) { return q - zero.values[0]; });
     return result;
   }
-  /// Adds a QuantizeLinear and computes the expected values: rescales the sums of integers and
-  /// quantizes them in f32, like the model.
+  /// Adds a QuantizeLinear and computes the expected values: multiplies the sums of integers by
+  /// `factor`, the product of the operands' scales, and quantizes them in f32, like the model.
   void quantize(float factor) {
     double largest = 1;
     for (double sum : expected.values)

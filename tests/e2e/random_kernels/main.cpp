@@ -112,7 +112,7 @@ std::string runAndCompare(const KernelCase &test, const std::string &folder, con
   if (error <= test.tolerance)
     return "";
   std::ostringstream text;
-  text << "differs by " << error << ", allowed " << test.tolerance;
+  text << "has a relative error of " << error << ", allowed " << test.tolerance;
   for (size_t i = 0; i < actual.values.size(); ++i)
     if (actual.values[i] != test.expected.values[i] &&
         (test.tolerance == 0 || !(std::abs(actual.values[i] - test.expected.values[i]) <=

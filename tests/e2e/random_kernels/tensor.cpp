@@ -162,7 +162,7 @@ double relativeError(const Tensor &actual, const Tensor &expected) {
     if (!std::isfinite(a) && !(a == e))
       return std::numeric_limits<double>::infinity();
     if (a == e)
-      continue; // Equal infinities.
+      continue; // The difference of equal infinities would be NaN.
     difference += (a - e) * (a - e);
   }
   for (double e : expected.values)

@@ -33,8 +33,9 @@ struct Tensor {
 /// Returns the dims as text, such as "[2, 3]".
 std::string describe(const std::vector<int64_t> &dims);
 
-/// Returns ‖actual - expected‖ / max(‖expected‖, 1e-3), without expected infinities. Returns
-/// infinity if an element of `actual` is infinite or NaN and does not equal the expected one.
+/// Returns ‖actual - expected‖ / max(‖expected‖, 1e-3). Elements at which both tensors have the
+/// same infinity are left out of both norms. If another element of either tensor is infinite or
+/// NaN, the result is infinity or NaN, which is within no tolerance. NaN does not equal NaN.
 double relativeError(const Tensor &actual, const Tensor &expected);
 
 } // namespace gantry::test

@@ -12,9 +12,9 @@ namespace {
 /// Makes programs in memory with expressions over the unbounded symbols a and b.
 class Exprs : public testing::Test {
 protected:
-  /// Returns a program. Expressions 0 and 1 are the symbols; the expressions of `more` follow.
-  /// size: if not 0, the expression that is the size of a value. requirements: the expressions that
-  /// must not be negative.
+  /// Returns a program. Expressions 0 and 1 are the symbols; the expressions of `more` follow. If
+  /// `size` is not 0, the program has a value whose size is the expression with this index.
+  /// requirements: the indices of the expressions that must not be negative.
   const Program &make(std::vector<Expr> more, uint32_t size = 0,
                       std::vector<uint32_t> requirements = {}) {
     ProgramT p;
@@ -112,7 +112,7 @@ TEST_F(Exprs, ExpressionsMayBeNegativeButSizesMayNot) {
 }
 
 TEST_F(Exprs, SymbolsAreCountedAndBounded) {
-  EXPECT_EQ(failure(make({}), {1}), "1 values for the program's 2 symbols");
+  EXPECT_EQ(failure(make({}), {1}), "1 symbol values given; the program has 2 symbols");
   const std::vector<uint8_t> file = fileOf(dynamicProgram());
   const auto artifact = Artifact::fromMemory(file);
   ASSERT_TRUE(artifact.isOk());

@@ -52,8 +52,9 @@ ProgramT program(const Expr &batch, bool dynamic) {
   p.source = "sample.onnx";
   p.profile = "vulkan:generic";
   p.dynamic = dynamic;
-  // Expressions: 1: 16; 2: elements; 3: 4; 4: bytes; 5: 64 invocations; 6: workgroups; 7: 1;
-  // 8: 256 bytes.
+  // Expression 1 is the number 16, 2 the elements of a tensor, 3 the bytes of an element, 4 the
+  // bytes of a tensor, 5 the invocations of a workgroup (and the elements of a constant), 6 the
+  // workgroups, 7 the number 1, and 8 the bytes of a constant.
   p.exprs = {batch,
              Expr(ExprOp::constant, 0, 0, 16),
              Expr(ExprOp::mul, 0, 1, 0),

@@ -11,8 +11,8 @@
 
 namespace gantry::artifact {
 
-/// Returns a static program: x[2,16] → scale → copy → y, with a stored constant, a fill, and two
-/// transients in one slot.
+/// Returns a static program: x[2,16] → scale → copy → y, with a stored constant, a fill (a constant
+/// that repeats one word), and two transients in one slot.
 ProgramT staticProgram();
 /// Returns a dynamic program: the same commands with the input x[batch,16].
 ProgramT dynamicProgram();

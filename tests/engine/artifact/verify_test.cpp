@@ -73,7 +73,7 @@ const Case kCases[] = {
      [](ProgramT &p) { p.outputs[0]->dims = {0, 3}; }},
     {"StateWithASharedOutput", "another output has the value",
      [](ProgramT &p) { p.outputs.push_back(std::make_unique<PortT>(*p.outputs[0])); }},
-    {"StateWithTooLittleRoom", "128 bytes in a buffer of 127",
+    {"StateWithTooLittleRoom", "has a value of 128 bytes, but a capacity of 127",
      [](ProgramT &p) { p.states[0]->capacity_bytes = 127; }},
     {"StateReadAfterItIsWritten", "commands[1] reads the old value after the new one was written",
      [](ProgramT &p) {

@@ -1,4 +1,4 @@
-// IndexSet against std::set.
+// Compares IndexSet with std::set.
 #include "engine/base/index_set.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ TEST(IndexSet, AgreesWithASortedSet) {
   IndexSet set(HostAllocator{});
   std::set<uint32_t> model;
   std::mt19937 random(1);
-  constexpr uint32_t kLimit = 700000; // words of every level
+  constexpr uint32_t kLimit = 700000; // Each of the set's three levels then has several words.
   ASSERT_TRUE(set.reserve(kLimit));
   EXPECT_EQ(set.take(0), IndexSet::kNone);
   for (int i = 0; i < 200000; ++i) {

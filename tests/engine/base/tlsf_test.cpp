@@ -18,7 +18,7 @@ TEST(Tlsf, RoundsSizesAndMergesFreeNeighbours) {
   Tlsf tlsf({.granuleLog2 = 8, .host = {}});
   constexpr uint32_t region = 7;
   ASSERT_TRUE(tlsf.addRegion(region, kMiB + 100));
-  EXPECT_EQ(tlsf.regionBytes(), kMiB); // rounded down
+  EXPECT_EQ(tlsf.regionBytes(), kMiB); // The region is rounded down to whole granules.
   const uint32_t a = tlsf.allocate(1, 1);
   const uint32_t b = tlsf.allocate(257, 1);
   ASSERT_NE(b, Tlsf::kNone);
@@ -227,7 +227,7 @@ void runRandom(uint32_t seed, uint32_t granuleLog2, int steps) {
 
 TEST(Tlsf, AgreesWithTheModel) {
   for (uint32_t seed = 1; seed <= 8; ++seed)
-    runRandom(seed, seed % 3 * 4, 30000); // granules 1, 16 and 256
+    runRandom(seed, seed % 3 * 4, 30000); // Granules of 1, 16 and 256 bytes.
 }
 
 TEST(Tlsf, SurvivesEveryFailingHostAllocation) {

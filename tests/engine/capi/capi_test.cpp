@@ -83,10 +83,10 @@ TEST_P(CApi, DescribesMemoryHeaps) {
     EXPECT_GT(heap.budget_bytes, 0u);
     EXPECT_LE(heap.budget_bytes, heap.size_bytes);
     EXPECT_EQ(heap.first_kinds & heap.other_kinds, 0u);
-    EXPECT_EQ(first & heap.first_kinds, 0u) << "a kind is taken first from one heap";
+    EXPECT_EQ(first & heap.first_kinds, 0u) << "two heaps are the first choice of one memory kind";
     first |= heap.first_kinds;
   }
-  EXPECT_EQ(first, (1u << GANTRY_MEMORY_KIND_COUNT) - 1) << "every kind has a heap";
+  EXPECT_EQ(first, (1u << GANTRY_MEMORY_KIND_COUNT) - 1) << "a memory kind has no heap";
   EXPECT_EQ(gantry_device_memory_heap(device_, count, &heap), GANTRY_STATUS_NOT_FOUND);
   EXPECT_NE(strstr(gantry_last_error(), "memory heap"), nullptr);
   EXPECT_EQ(gantry_device_memory_heap(device_, 0, nullptr), GANTRY_STATUS_INVALID_ARGUMENT);
@@ -235,7 +235,7 @@ TEST_P(CApi, ARunTakesADonatedInput) {
   EXPECT_EQ(gantry_run_donate(run, buffer), GANTRY_STATUS_OK) << gantry_last_error();
   EXPECT_EQ(gantry_run_wait(run, UINT64_MAX, nullptr), GANTRY_STATUS_OK);
   gantry_run_release(run);
-  gantry_buffer_release(other); // The failed donation left it with the caller.
+  gantry_buffer_release(other); // The caller still owns `other`, because its donation failed.
   expectChain(in, out);
 }
 

@@ -98,7 +98,7 @@ protected:
     EXPECT_EQ(gantry_buffer_size(buffer), 0u);
     expectTaken(GANTRY_STATUS_INVALID_ARGUMENT, taken);
     clearError();
-    gantry_buffer_release(buffer); // It does nothing, without an error.
+    gantry_buffer_release(buffer); // The call does nothing and reports no error.
     EXPECT_EQ(std::string(gantry_last_error()).find(taken), std::string::npos);
   }
   static void clearError() { EXPECT_NE(gantry_state_save(nullptr, "x"), GANTRY_STATUS_OK); }
@@ -113,7 +113,7 @@ protected:
 };
 
 TEST_F(Donation, EveryLaterUseNamesTheBufferAndTheRun) {
-  for (int number = 1; number <= 2; ++number) { // Before and after the end of the run.
+  for (int number = 1; number <= 2; ++number) { // The second buffer is donated after its run's end.
     gantry_buffer_t *buffer = makeBuffer("activations");
     gantry_run_t *run = submit(session_, buffer);
     if (number == 2) {
@@ -169,7 +169,7 @@ TEST_F(Donation, ABufferOfAStateStaysWithItsOwner) {
 
 TEST_F(Donation, OldDonationsAreRefusedToo) {
   std::vector<gantry_buffer_t *> buffers;
-  for (int i = 0; i < 600; ++i) { // More than the library remembers.
+  for (int i = 0; i < 600; ++i) { // The library remembers fewer donations than these.
     buffers.push_back(makeBuffer("many"));
     gantry_run_t *run = submit(session_, buffers.back());
     ASSERT_EQ(gantry_run_donate(run, buffers.back()), GANTRY_STATUS_OK) << gantry_last_error();

@@ -15,5 +15,5 @@ file(READ ${CMAKE_CURRENT_LIST_DIR}/../../../engine/include/gantry/gantry.h head
 string(REGEX MATCHALL "\nGANTRY_API " declared "${header}")
 list(LENGTH declared declarations)
 if(NOT functions EQUAL declarations)
-  message(FATAL_ERROR "${functions} functions exported, ${declarations} declared")
+  message(FATAL_ERROR "libgantry.so exports ${functions} functions, but gantry.h declares ${declarations}")
 endif()

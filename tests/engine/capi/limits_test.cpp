@@ -95,7 +95,7 @@ int checkThreads(const FaultFiles &folder) {
     std::printf("skipped: only root can become a user without other processes\n");
     return 0;
   }
-  unsetenv("GANTRY_ATTACH"); // The first device starts the thread that viewers connect to.
+  unsetenv("GANTRY_ATTACH"); // The first device then starts the thread that viewers connect to.
   int failures = 0;
   DeathCounts deaths;
   for (rlim_t threads = 1; threads <= 12; ++threads) {
@@ -151,6 +151,6 @@ int main(int argc, char **argv) {
     return checkThreads(folder);
   if (mode == "address-space")
     return checkAddressSpace(folder);
-  std::fprintf(stderr, "limits_test null HEADER, threads or address-space\n");
+  std::fprintf(stderr, "usage: limits_test null HEADER | threads | address-space\n");
   return 1;
 }

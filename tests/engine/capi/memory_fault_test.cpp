@@ -85,8 +85,9 @@ void sweep(const char *title, const ScenarioFiles &files, const ScenarioParts &p
     const int before = failures;
     const Outcome outcome = runOnce(files, parts, {k, 0, persistent ? 1 : 0});
     refusals += outcome.refusals > 0;
-    // Objects that live until the process ends may grow once, for example by the ring of another
-    // thread. A leak grows again when the same failure is repeated.
+    // The number of objects that live until the process ends may grow once, for example by the
+    // event ring (engine/trace) of another thread. A leak grows again when the same failure is
+    // repeated.
     if (const unsigned long long live = liveBlocks(baseline); live > baseline) {
       runOnce(files, parts, {k, 0, persistent ? 1 : 0});
       const unsigned long long again = liveBlocks(live);
@@ -108,7 +109,8 @@ void sweep(const char *title, const ScenarioFiles &files, const ScenarioParts &p
 }
 
 /// Loads and runs a program of 1500 commands while all allocations from the k-th on fail, for about
-/// 60 values of k. Tests that the memory reserve suffices to return an error.
+/// 60 values of k. Tests that the memory reserve (engine/base/memory_reserve.h) suffices to return
+/// an error.
 void exhaustWithLargeProgram(FaultFiles &folder) {
   TestModel model;
   const uint32_t dim = model.symbol("n", 0, 0, 1, 64);
@@ -185,7 +187,7 @@ void sampleDriver(const ScenarioFiles &files, unsigned long long samples) {
 
 int main(int argc, char **argv) {
   if (!injector.load()) {
-    std::fprintf(stderr, "run it with LD_PRELOAD=libfailing_malloc.so\n");
+    std::fprintf(stderr, "memory_fault_test needs LD_PRELOAD=libfailing_malloc.so\n");
     return 1;
   }
   setenv("GANTRY_ATTACH", "0", 1);     // The scenario itself calls gantry_trace_listen().
@@ -198,7 +200,8 @@ int main(int argc, char **argv) {
   if (argc > 1 && std::string(argv[1]) == "--measure") {
     for (int run = 0; run < 4; ++run) {
       const FailingMallocCounts counts = runOnce(folder.files, {}, {}).counts;
-      std::printf("%llu allocations, peak %llu bytes, largest %llu, left %llu; others %llu\n",
+      std::printf("libgantry.so: %llu allocations, peak %llu bytes, largest block %llu bytes, "
+                  "%llu blocks left; other modules: %llu allocations\n",
                   counts.watchedCalls, counts.peakBytes, counts.largestBytes, counts.liveBlocks,
                   counts.otherCalls);
     }

@@ -39,7 +39,7 @@ protected:
         << gantry_last_error();
     ASSERT_EQ(gantry_session_state(session_, &state_), GANTRY_STATUS_OK) << gantry_last_error();
   }
-  /// The step w = w + x of test models, with a dynamic length of at most kCount.
+  /// Opens a session of a program that computes w = w + x, with a dynamic length of at most kCount.
   void openStep() {
     test::TestModel model("step");
     const uint32_t n = model.symbol("n", 0, 0, 1, kCount);
@@ -65,7 +65,8 @@ protected:
     EXPECT_EQ(gantry_state_get_info(state_, 0, &result), GANTRY_STATUS_OK);
     return result;
   }
-  /// Sum of the live bytes of all kinds of memory.
+  /// Sets liveBytes to the live bytes of all memory kinds together. Returns the statistics of the
+  /// last kind; their driver_allocations count the allocations of all kinds.
   gantry_memory_statistics_t memory(uint64_t &liveBytes) {
     gantry_memory_statistics_t statistics = {};
     liveBytes = 0;
@@ -163,7 +164,7 @@ TEST_F(CState, AProgramListsItsStates) {
   EXPECT_EQ(port.capacity_bytes, uint64_t{4} * kCount);
   EXPECT_EQ(port.has_initial, 0);
   expectError(gantry_program_state(program_, 1, &port), GANTRY_STATUS_INVALID_ARGUMENT,
-              "no state 1; the program has 1");
+              "there is no state 1; the program has 1, numbered from 0");
 }
 
 TEST_F(CState, AnEntryIsWrittenRunReadSavedAndRestored) {
@@ -257,7 +258,7 @@ TEST_F(CState, WrongArgumentsAreRefused) {
   value = tensor(values);
   value.size_bytes = 8;
   expectError(gantry_state_write(state_, "w", &value), GANTRY_STATUS_INVALID_ARGUMENT,
-              "8 bytes given, f32 [3] has 12");
+              "8 bytes given, but f32 [3] has 12");
   value = tensor(values);
   value.data = nullptr;
   expectError(gantry_state_write(state_, "w", &value), GANTRY_STATUS_INVALID_ARGUMENT,

@@ -161,12 +161,12 @@ TEST_F(DeviceTest, TexelBuffersHaveLimits) {
   profile.maxResourcesPerStage = 4;
   EXPECT_EQ(refusal(s), "");
   profile.maxResourcesPerStage = 3;
-  EXPECT_EQ(refusal(s), "kernel 'k': binds 3 texel and 1 storage buffers; the device allows 3 and "
-                        "3 together");
+  EXPECT_EQ(refusal(s), "kernel 'k': binds 3 texel and 1 storage buffers; the device allows 3 "
+                        "texel buffers, and 3 buffers of both kinds together");
   profile.maxResourcesPerStage = 4;
   profile.maxTexelBuffersPerStage = 2;
-  EXPECT_EQ(refusal(s), "kernel 'k': binds 3 texel and 1 storage buffers; the device allows 2 and "
-                        "4 together");
+  EXPECT_EQ(refusal(s), "kernel 'k': binds 3 texel and 1 storage buffers; the device allows 2 "
+                        "texel buffers, and 4 buffers of both kinds together");
   profile.maxTexelBuffersPerStage = 3;
   reads[1].buffer = 0;
   EXPECT_EQ(refusal(s),
@@ -205,7 +205,7 @@ TEST_F(DeviceTest, TexelRangesAreChecked) {
             "dispatch of 'k': a texel buffer of 601 texels; the device allows 600");
   buffers[0] = {memory.get(), 64, 16};
   EXPECT_EQ(list->dispatch(dispatch).message(),
-            "dispatch of 'k': offset 64 is not a multiple of 128");
+            "dispatch of 'k': a buffer is bound at offset 64, which is not a multiple of 128");
   buffers[0] = {memory.get(), 16384, 4};
   EXPECT_EQ(list->dispatch(dispatch).message(),
             "dispatch of 'k': the last texel of buffer 0, of 4 bytes at 16384, ends beyond its "
@@ -215,8 +215,9 @@ TEST_F(DeviceTest, TexelRangesAreChecked) {
   EXPECT_EQ(list->dispatch(dispatch).message(),
             "dispatch of 'k': a storage buffer of 4100 bytes; the device allows 4096");
   buffers[1].sizeBytes = 100;
-  EXPECT_EQ(list->dispatch(dispatch).message(), "the command list was begun for 2 dispatches with "
-                                                "2 storage and 3 texel buffers");
+  EXPECT_EQ(list->dispatch(dispatch).message(), "the dispatch exceeds the capacity given to "
+                                                "begin(): 2 dispatches, 2 storage buffers and 3 "
+                                                "texel buffers in total");
 }
 
 TEST_F(DeviceTest, CommandsGoBetweenBeginAndEnd) {
@@ -272,7 +273,7 @@ TEST_F(DeviceTest, DispatchesAreChecked) {
   dispatch.workgroups[2] = 1;
   buffers[1].offsetBytes = 16;
   EXPECT_EQ(list->dispatch(dispatch).message(),
-            "dispatch of 'k': offset 16 is not a multiple of 64");
+            "dispatch of 'k': a buffer is bound at offset 16, which is not a multiple of 64");
   buffers[1] = {memory.get(), 64, 4100};
   EXPECT_EQ(list->dispatch(dispatch).message(),
             "dispatch of 'k': a storage buffer of 4100 bytes; the device allows 4096");

@@ -1,4 +1,5 @@
-// Boxes, and the checker of values that share a storage.
+// Tests boxes (the places of values inside of larger ones), and checkStorage(), which finds
+// commands that overwrite a value before its last reader.
 #include "engine/hazards/hazards.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 namespace gantry::hazards {
 namespace {
 
-/// Returns the bytes of a box, element by element.
+/// Returns the offsets of all bytes of a box, computed element by element.
 std::set<uint64_t> bytesOf(const Box &box) {
   std::vector<uint64_t> elements{0};
   for (const BoxDim &dim : box.dims) {
@@ -118,7 +119,7 @@ TEST(StorageChecker, AResultTakesAnOperandsPlaceOnlyIfTheCommandSaysSo) {
 TEST(StorageChecker, AWholeIsReadAfterItsParts) {
   TestProgram p;
   const uint32_t whole = p.value(256, 8 * 6 * 4);
-  // The columns 0 to 1, 2 to 3 and 4 to 5 of 8 rows.
+  // The parts are the columns 0 to 1, 2 to 3 and 4 to 5 of a value with 8 rows and 6 columns.
   uint32_t parts[3];
   for (uint64_t i = 0; i < 3; ++i)
     parts[i] = p.part(whole, {4, {{8, 0, 8}, {6, 2 * i, 2}}});

@@ -77,7 +77,7 @@ TEST_F(CompactionTest, ReturnsFreeMemoryAndKeepsTheContents) {
   }
 }
 
-// A slab that holds more than maxBytes is emptied in several calls.
+// compact(maxBytes) empties a slab that holds more than maxBytes in several calls.
 TEST_F(CompactionTest, SmallSlicesReserveAsLittleAsLargeOnes) {
   for (uint32_t seed = 1; seed <= 8; ++seed) {
     make();
@@ -92,8 +92,8 @@ TEST_F(CompactionTest, SmallSlicesReserveAsLittleAsLargeOnes) {
   }
 }
 
-// A victim that holds only pending ranges, because its copies are in flight, does not make the
-// compaction allocate a new slab.
+// The victim is the slab that compaction empties. A victim that holds only pending ranges, because
+// its copies are in flight, does not make compaction allocate a new slab.
 TEST_F(CompactionTest, SmallSlicesAllocateFewSlabs) {
   for (uint32_t seed = 1; seed <= 4; ++seed) {
     make();

@@ -16,7 +16,7 @@ TEST(Retention, BecomesQuickAfterEnoughRetakes) {
   EXPECT_EQ(tight, static_cast<uint64_t>(1.05 * static_cast<double>(live)));
   const uint64_t slab = retention.slabBytes(false, live);
   for (uint32_t i = 0; i < 1000; ++i)
-    retention.noteTaken(1201 * kMiB, 1200 * kMiB); // above the peak: not a retake
+    retention.noteTaken(1201 * kMiB, 1200 * kMiB); // This is above the peak, so it is no retake.
   for (uint32_t i = 0; i < Retention::kRetakesUntilQuick - 1; ++i)
     retention.noteTaken(1200 * kMiB, 1200 * kMiB);
   EXPECT_FALSE(retention.isQuick());
@@ -88,8 +88,9 @@ TEST_F(HeapTest, RepeatedStepsAllocateNoNewSlabs) {
   EXPECT_EQ(step(), 0U);
 }
 
-// An empty slab of the large pool serves the small pool, and the other way round. Before that the
-// heap may take as much as its target for reserved bytes allows: 1.05 times the peak of live bytes.
+// An empty slab of the large pool (buffers above 64 KiB) serves the small pool, and vice versa. The
+// heap moves no slab until new slabs would exceed its target for reserved bytes, 1.05 times the
+// peak of live bytes.
 TEST_F(HeapTest, EmptySlabsAreReusedInOtherPools) {
   const auto fill = [&](uint64_t sizeBytes) {
     const uint64_t before = gpu->counts().allocations;
@@ -108,7 +109,8 @@ TEST_F(HeapTest, EmptySlabsAreReusedInOtherPools) {
   EXPECT_EQ(fill(16 * kKiB), 0U);
 }
 
-// Random sizes over a wide range, with a bounded sum: the heap becomes quick and keeps its slabs.
+// Allocates random sizes over a wide range, with a bounded sum. The heap becomes quick
+// (retention.h) and keeps its slabs.
 TEST_F(HeapTest, KeepsSlabsAfterManyRetakes) {
   test::FakeConfig config;
   config.heaps[0].sizeBytes = uint64_t{1} << 40;
@@ -137,8 +139,8 @@ TEST_F(HeapTest, KeepsSlabsAfterManyRetakes) {
   phase();
   const uint64_t third = phase();
   EXPECT_LT(first, 200U);
-  EXPECT_LT(third, 20U) << "of " << first << " at first";
-  EXPECT_LT(third, 1 + first / 5) << "of " << first << " at first";
+  EXPECT_LT(third, 20U) << "the first phase allocated " << first << " slabs";
+  EXPECT_LT(third, 1 + first / 5) << "the first phase allocated " << first << " slabs";
   EXPECT_GT(heap->trim(), 0U);
   EXPECT_EQ(gpu->counts().liveBytes, 0U);
 }

@@ -171,7 +171,7 @@ TEST_F(ExtrasTest, RingsReuseTheMemoryOfFramesThatAreDone) {
   EXPECT_EQ(ring.allocate(300000, 256, &at), HeapCode::kBusy);
   gpu->release(1);
   ASSERT_EQ(ring.allocate(300000, 256, &at), HeapCode::kOk);
-  EXPECT_EQ(at.offsetBytes, frame[0].offsetBytes) << "the range of the first frame";
+  EXPECT_EQ(at.offsetBytes, frame[0].offsetBytes) << "the ring reuses the range of the first frame";
   EXPECT_EQ(ring.allocate(300000, 256, &at), HeapCode::kBusy);
   EXPECT_EQ(ring.allocate(2 * kMiB, 256, &at), HeapCode::kTooLarge);
   EXPECT_EQ(ring.allocate(0, 256, &at), HeapCode::kInvalidArgument);

@@ -18,8 +18,8 @@ public:
   uint64_t failures() const { return failures_; }
   uint64_t liveBytes() const { return liveBytes_; }
 
-  /// Restarts the counts of calls and failures. The k-th allocation from now on fails (1 is the
-  /// next one), and the one with the number failAgainAt.
+  /// Restarts the counts of calls and failures. From now on, the allocations number k and
+  /// failAgainAt fail; number 1 is the next one.
   void failAt(uint64_t k, uint64_t failAgainAt = UINT64_MAX) {
     calls_ = 0;
     failures_ = 0;

@@ -109,8 +109,8 @@ public:
   double slowestMs = 0; // CPU time of the slowest call after the device was lost.
 
 private:
-  // Makes one call. If it fails, its code must be one that faults explain, and the number and bytes
-  // of live buffers must be as before.
+  // Makes one call. If it fails, its code must be one that an injected fault can cause, and the
+  // number and bytes of live buffers must be as before.
   void judge(const std::function<HeapCode()> &call) {
     HeapStatistics before;
     heap_->statistics(&before);

@@ -1,5 +1,6 @@
-// HeapTest: a fixture with a fake device, a heap on it and the heap's clients. After each test it
-// checks the heap's invariants, that all memory was given back, and that the device saw no misuse.
+// HeapTest: a fixture with a fake device, a heap on it, and the heap's extensions for ordered
+// reuse, compaction and spilling (engine/heap/extras). After each test the fixture checks the
+// heap's invariants, that all memory was given back, and that the device saw no misuse.
 #pragma once
 
 #include "engine/heap/extras/compaction.h"
@@ -90,7 +91,8 @@ protected:
     heap->statistics(&all);
     return all.kinds[static_cast<size_t>(kind)];
   }
-  /// Submits an empty list and returns its ticket. It is done when the fake device runs it.
+  /// Submits an empty list and returns its ticket. The submission is done when the fake device runs
+  /// it.
   uint64_t submit() {
     lists.push_back(gpu->createCommandList().take());
     EXPECT_TRUE(lists.back()->begin({}).isOk());

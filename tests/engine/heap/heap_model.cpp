@@ -62,11 +62,12 @@ std::string HeapModel::step() {
   return maintain();
 }
 
-// Records the range of a new buffer. Fails if it overlaps a live buffer, or a pending range whose
-// ticket is neither done nor at most orderedAfter.
+// Records the range of a new buffer. Returns an error if the range overlaps that of a live buffer,
+// or a pending range whose ticket is not done and above orderedAfter. orderedAfter is the ticket
+// that the new buffer is ordered after; 0: none.
 std::string HeapModel::claim(const Placement &at, uint64_t orderedAfter) {
   if (at.memory == nullptr || at.offsetBytes + at.sizeBytes > at.memory->sizeBytes())
-    return "a buffer passes its memory's end";
+    return "a buffer ends beyond its memory";
   const uint64_t begin = at.offsetBytes;
   const uint64_t end = begin + at.sizeBytes;
   auto next = ranges_.lower_bound({at.memory, begin});
@@ -100,20 +101,20 @@ std::string HeapModel::checkPattern(const Buffer &buffer) {
   if (code != HeapCode::kOk)
     return failed("a live buffer does not resolve", code);
   if (at.sizeBytes != buffer.request.sizeBytes)
-    return "a buffer has another size";
+    return "a buffer does not have the requested size";
   if (at.offsetBytes % buffer.request.alignment != 0)
     return "a buffer is misaligned";
-  if (!buffer.written || held_) // if held, the copies of a move may not have run yet
+  if (!buffer.written || held_) // A held device may not have run the copies of a move yet.
     return "";
   const uint8_t *bytes = test::FakeDevice::bytesOf(*at.memory) + at.offsetBytes;
   const uint64_t size = std::min<uint64_t>(at.sizeBytes, 8);
   if (std::memcmp(bytes + at.sizeBytes - size, &buffer.pattern, size) != 0)
-    return "a buffer's bytes are not what was written";
+    return "a buffer does not contain the bytes that were written to it";
   return "";
 }
 
-// Reads the ranges of live buffers from the heap again, because buffers may have moved. Pending
-// ranges stay as they are.
+// Replaces the ranges of live buffers by those that the heap reports now, because buffers may have
+// moved. Also removes the pending ranges whose ticket is done.
 void HeapModel::rebuildRanges() {
   for (auto i = ranges_.begin(); i != ranges_.end();)
     i = i->second.ticket == 0 ? ranges_.erase(i) : std::next(i);
@@ -132,8 +133,8 @@ void HeapModel::forgetPassed() {
     i = i->second.ticket != 0 && i->second.ticket <= done ? ranges_.erase(i) : std::next(i);
 }
 
-// Runs all submissions. Called before the heap may wait for the device, because a held device never
-// finishes its work.
+// Runs all submissions. The model calls this function before calls in which the heap may wait for
+// the device, because a held device never finishes its work.
 void HeapModel::runDevice() {
   gpu_->release();
   lists_.clear();
@@ -162,7 +163,7 @@ std::string HeapModel::allocate() {
   const HeapCode code = ordered ? ordered_->allocate(request, {&point, 1}, &buffer.handle)
                                 : heap_->allocate(request, &buffer.handle);
   if (code == HeapCode::kExhausted || code == HeapCode::kOverBudget) {
-    rebuildRanges(); // the pressure ladder may have moved or spilled buffers
+    rebuildRanges(); // The heap may move and spill buffers before it refuses (growth.h, step 5).
     return "";
   }
   if (code != HeapCode::kOk)
@@ -238,7 +239,7 @@ std::string HeapModel::useBuffer() {
   case 1: {
     Placement at;
     if (held_ && (heap_->resolve(buffer.handle, &at) == HeapCode::kBusy || at.mapped != nullptr))
-      runDevice(); // pin() waits to restore a buffer, and for the copy of a mapped one that moved
+      runDevice(); // pin() waits for the copies that restore a buffer or that move a mapped one.
     const HeapCode code = heap_->pin(buffer.handle, &at);
     if (code == HeapCode::kExhausted || code == HeapCode::kOverBudget)
       return "";
@@ -318,7 +319,7 @@ std::string HeapModel::maintain() {
   for (const KindStatistics &kind : all.kinds)
     live += kind.liveBytes;
   if (live != liveBytes_)
-    return "live bytes are not what the model counts";
+    return "the heap and the model count different live bytes";
   if (gpu_->violations() != 0)
     return gpu_->lastViolation();
   const char *broken = validate(*heap_);

@@ -2,8 +2,9 @@
 // the heap, applies it to the model, and compares the two.
 //
 // The model knows the range and the contents of each live buffer. For a released range it knows the
-// ticket of the submission that must be done before another buffer may have the range, unless that
-// buffer is ordered after it. Threads: one. Randomness comes only from the seed.
+// ticket of the last submission that may use the range. Another buffer may get the range only if
+// this submission is done, or if the buffer is ordered after the submission (ordered_reuse.h).
+// Threads: one. Randomness comes only from the seed.
 #pragma once
 
 #include "engine/heap/extras/compaction.h"
@@ -40,7 +41,7 @@ private:
   };
   struct Range {
     uint64_t end = 0;
-    uint64_t ticket = 0; // 0: a live buffer has the range; else the ticket that must be done
+    uint64_t ticket = 0; // 0: a live buffer has the range. Else it is pending until this ticket.
   };
   using Ranges = std::map<std::pair<const device::Memory *, uint64_t>, Range>;
 
@@ -71,8 +72,8 @@ private:
   uint64_t liveBytes_ = 0;
   bool held_ = false; // The device keeps submissions pending.
   uint64_t lastTicket_ = 0;
-  uint64_t moved_ =
-      0; // Copied bytes plus freed slabs so far; a change means that buffers may move.
+  /// Copied bytes plus freed slabs so far. If the sum has changed, buffers may have moved.
+  uint64_t moved_ = 0;
 };
 
 } // namespace gantry::heap

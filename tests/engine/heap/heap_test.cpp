@@ -1,5 +1,5 @@
 // Tests of engine/heap/heap.h with one thread: buffers, handles, statistics, retention, limits and
-// the pressure ladder.
+// the pressure ladder (what the heap does before it refuses a request, see growth.h).
 #include "tests/engine/heap/heap_fixture.h"
 
 #include <cstring>
@@ -270,7 +270,8 @@ TEST_F(HeapTest, TrimReturnsMemory) {
   EXPECT_EQ(gpu->counts().liveBytes, 0U);
 }
 
-// Before the heap grows beyond its slack, it gives the smallest sufficient empty slab back.
+// Before the heap grows beyond HeapOptions::growthSlack, it gives the smallest sufficient empty
+// slab back to the driver.
 TEST_F(HeapTest, TheSmallestSufficientEmptySlabGoesBack) {
   std::vector<BufferHandle> empty;
   for (const uint64_t mib : {16, 4, 8, 3, 5})
@@ -344,7 +345,7 @@ TEST_F(HeapTest, DedicatedBuffersHaveASlabOfTheirOwn) {
   const auto *memory = placed(buffer).memory;
   drop(buffer);
   const BufferHandle again = take(request);
-  EXPECT_EQ(placed(again).memory, memory) << "kept for the next one";
+  EXPECT_EQ(placed(again).memory, memory) << "the slab is kept for the next dedicated buffer";
 }
 
 TEST_F(HeapTest, KeepsToTheUsersLimitAndExplainsTheRefusal) {
@@ -487,7 +488,7 @@ TEST_F(HeapTest, SpillsOnlyIfAllowedAndRestoresTheContents) {
       drop(b);
       ASSERT_EQ(spilling->spill(a), HeapCode::kOk);
     }
-    drop(a); // spilled or not
+    drop(a); // If spilling is allowed, `a` is spilled now.
   }
 }
 

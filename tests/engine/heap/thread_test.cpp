@@ -30,7 +30,8 @@ protected:
         ASSERT_EQ(heap->allocate(request, &buffer), HeapCode::kOk);
         mine.push_back(buffer);
       } else if (choice < 80 && !mine.empty()) {
-        // Puts a buffer into `shared` and releases the one that lay there, of any thread.
+        // Puts a buffer into `shared` and releases the one that lay there, which may be that of
+        // another thread.
         const BufferHandle given = mine.back();
         mine.pop_back();
         const BufferHandle old{shared[random() % kShared].exchange(given.bits)};
@@ -185,8 +186,8 @@ TEST_F(ThreadTest, BuffersAreResolvedWhileTheTablesGrow) {
 }
 
 // Two threads allocate and release 256 MiB one after the other. The peak of live bytes is not the
-// sum of both, because an arena publishes a large decrease. Requests with an alignment above 256 do
-// not use the size classes.
+// sum of both, because an arena subtracts a large decrease of its live bytes from the totals at
+// once (counters.h). Requests with an alignment above 256 do not use the size classes.
 TEST_F(ThreadTest, PeaksOfDifferentTimesAreNotAdded) {
   for (const auto &[even, odd] : {std::pair(256, 256), {512, 512}, {256, 512}}) {
     make();

@@ -173,7 +173,8 @@ TEST_F(TimelineTest, PendingRangesBesideARangeInASizeClass) {
     drop(all[20000 + 10 * i], {&late, 1});
   drop(all[kAt], {&soon, 1});
   drop(all[kAt + 1], {&soon, 1});
-  // The heap does not find the last two: 16 older ranges that still wait end its search.
+  // advance() does not free the ranges at kAt and kAt + 1: its search for ranges whose point has
+  // passed ends after 16 older ranges that still wait.
   EXPECT_EQ(heap->advance(line, 100), HeapCode::kOk);
   for (int i = 0; i < 64; ++i)
     take(named);

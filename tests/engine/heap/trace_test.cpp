@@ -172,7 +172,9 @@ TEST_F(HeapTraceTest, AViewerThatAttachesFirstKnowsAllBuffers) {
 }
 
 TEST_F(HeapTraceTest, ADedicatedSlabThatAnotherPoolTakesOverIsReportedAsShared) {
-  for (uint32_t i = 0; i < Retention::kRetakesUntilQuick; ++i) // only a quick heap takes them over
+  // Make the kind quick, so that the heap moves empty slabs to other pools at once (growth.h, step
+  // 2).
+  for (uint32_t i = 0; i < Retention::kRetakesUntilQuick; ++i)
     heap_->components().slabs.retention(0).noteTaken(0, 0);
   MemorySink sink;
   std::vector<BufferHandle> handles(200);
@@ -271,7 +273,7 @@ TEST_F(HeapTraceTest, SpilledAndRestoredBuffersAreFollowed) {
 }
 
 TEST_F(HeapTraceTest, AttachingWhileThreadsAllocateIsExact) {
-  // A ring holds all events of a thread, so that none are dropped on a busy machine.
+  // Each thread's ring can hold all of its events, so that none are dropped on a busy machine.
   constexpr int kMaxOperations = 1'000'000;
   trace::detail::setRingBytes(64 << 20);
   const uint64_t seed = std::random_device()();
@@ -338,8 +340,8 @@ TEST_F(HeapTraceTest, AfterDropsANewSnapshotMakesTheViewerExactAgain) {
   expectSame(mirror);
 }
 
-// The collector pauses between two snapshots that drops cause. flush() takes a snapshot at once, so
-// that no capture ends without it.
+// The collector takes a new snapshot after dropped events, but pauses between two such snapshots.
+// flush() takes the snapshot without the pause, so that no capture ends without it.
 TEST_F(HeapTraceTest, AFlushSoonAfterDropsIsExact) {
   MemorySink sink;
   std::vector<BufferHandle> handles;
@@ -372,14 +374,15 @@ TEST_F(HeapTraceTest, BudgetChangesAreRecorded) {
   for (const Event &event : ofType(sink.events(), EventType::kBudget))
     if (event.budget.deviceHeap == 0)
       told.push_back(event.budget);
-  ASSERT_GE(told.size(), 3u); // when the sink attached, at setLimit(), at traceBudgets()
+  // The events are those of the sink's attachment, of setLimit() and of traceBudgets().
+  ASSERT_GE(told.size(), 3u);
   EXPECT_EQ(told.front().limitBytes, UINT64_MAX);
   EXPECT_EQ(told[told.size() - 2].limitBytes, limit);
   EXPECT_EQ(told.back().limitBytes, limit);
   EXPECT_EQ(told.back().budgetBytes, uint64_t{5} << 30);
 }
 
-// More events occur than a flight recorder keeps. The state that its file ends with is exact.
+// More events occur than a flight recorder keeps. The state at the end of its file is still exact.
 TEST_F(HeapTraceTest, AFlightRecordersFileEqualsTheHeap) {
   const ScratchFolder scratch;
   trace::FlightOptions options;

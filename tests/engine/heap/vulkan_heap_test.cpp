@@ -15,7 +15,8 @@ using vulkan::test::resetShims;
 using vulkan::test::shims;
 
 constexpr uint64_t kMiB = 1 << 20;
-// The limit of each of the device's heaps; low enough that the scenario uses the pressure ladder.
+// The limit of each of the device's heaps; low enough that the scenario uses the pressure ladder
+// (engine/heap/growth.h).
 constexpr uint64_t kLimit = 20 * kMiB;
 
 std::shared_ptr<device::Device> openShimmed() {
@@ -54,7 +55,7 @@ protected:
     idle = vulkan::test::liveObjects();
   }
 
-  /// Runs the scenario. Its driver calls number k and number `again` fail; 0: none.
+  /// Runs the scenario. The scenario's driver calls number k and `again` fail; 0: none.
   void run(uint64_t k, uint64_t again, const HostAllocator &host = {}) {
     const uint64_t before = shims().calls;
     shims().failed.clear();
@@ -102,8 +103,8 @@ TEST_P(HeapOverVulkan, EveryDriverCallFailsInTurnAndInPairs) {
     }
   }
   EXPECT_GT(noticed, count / 8);
-  std::printf("%llu driver calls in turn, %llu pairs\n", static_cast<unsigned long long>(count),
-              static_cast<unsigned long long>(pairs));
+  std::printf("injected %llu single failures and %llu pairs of failures of driver calls\n",
+              static_cast<unsigned long long>(count), static_cast<unsigned long long>(pairs));
 }
 
 TEST_P(HeapOverVulkan, EveryHostAllocationFailsInTurnAndInPairs) {
@@ -123,8 +124,8 @@ TEST_P(HeapOverVulkan, EveryHostAllocationFailsInTurnAndInPairs) {
       pairs += second == k ? 0 : 1;
     }
   }
-  std::printf("%llu host allocations in turn, %llu pairs\n", static_cast<unsigned long long>(count),
-              static_cast<unsigned long long>(pairs));
+  std::printf("injected %llu single failures and %llu pairs of failures of host allocations\n",
+              static_cast<unsigned long long>(count), static_cast<unsigned long long>(pairs));
 }
 
 INSTANTIATE_TEST_SUITE_P(

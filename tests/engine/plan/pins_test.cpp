@@ -1,6 +1,6 @@
-// Tests requests with pins, deadlines and work limits: which plans result, and which requests are
-// refused. optimum_test.cpp tests that plans with pins are optimal, fuzz_test.cpp that they are
-// valid.
+// Tests requests with pins (fixed offsets of values), deadlines and work limits: which plans
+// result, and which requests are refused. optimum_test.cpp tests that plans with pins are optimal,
+// fuzz_test.cpp that they are valid.
 #include "engine/plan/plan.h"
 
 #include <gtest/gtest.h>

@@ -135,7 +135,8 @@ TEST(LowerBound, IsTheLargestSumAlive) {
 }
 
 TEST(Planner, BytesAfterAnAlignedValueAreUsableByLessAlignedValues) {
-  // The sizes of the first two values, rounded up to their own alignments, would be 128 bytes.
+  // Rounded up to their alignment, the first two values would take 128 bytes. The planner puts them
+  // at 0 and 64 and the third value between them, so the height is 64 + 33 bytes.
   const std::vector<Value> values = {{33, 64, 0, 4}, {33, 64, 0, 4}, {31, 1, 0, 4}};
   const Plan plan = checkedPlan(values);
   EXPECT_EQ(plan.heightBytes, 97u);
@@ -332,8 +333,9 @@ TEST(Planner, ChallengingProblemsAreSolvedAgainWithPins) {
     const Result<Plan> known = planArena(values, request);
     ASSERT_TRUE(known.isOk()) << known.status().message();
     planAgainWithPins(values, *known, kDefaultWork, 10);
-    // Use the pins of another plan: a plan of the values mirrored in time is also a plan of the
-    // values. Few such pins make a tight problem harder than no pins.
+    // Use the pins of another plan. The offsets of a plan of the values mirrored in time are also
+    // valid for the values themselves. A few such pins can make a tight problem harder than it is
+    // without pins, so only the plan with 90 % of the values pinned must be as low.
     uint32_t last = 0;
     for (const Value &value : values)
       last = std::max(last, value.lastUse);
@@ -363,7 +365,7 @@ TEST(Planner, ConcurrentThreadsGetTheSamePlan) {
   std::mt19937_64 random(12);
   std::vector<Value> values = randomValues(random, 300, 200, 1 << 12, 60, true);
   for (size_t i = 0; i < values.size(); ++i)
-    values[i].alignment = i % 2 == 0 ? 256 : 64; // Mixed alignments keep the planner searching.
+    values[i].alignment = i % 2 == 0 ? 256 : 64; // Mixed alignments make the planner search long.
   PlanRequest request;
   request.workLimit = 3'000'000;
   const Result<Plan> alone = planArena(values, request);
@@ -396,7 +398,7 @@ TEST(Planner, TwentyThousandValuesTakeLessThanTwoSeconds) {
     const Plan plan = planOf(values);
     const double took = processorSeconds() - begin;
     EXPECT_TRUE(validatePlan(values, plan).isOk());
-    std::printf("durations to %5u: %.2f s, height / bound %.4f\n", duration, took,
+    std::printf("lifetimes up to %5u commands: %.2f s, height / lower bound %.4f\n", duration, took,
                 static_cast<double>(plan.heightBytes) / static_cast<double>(plan.lowerBoundBytes));
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     EXPECT_LT(took, 2.0);

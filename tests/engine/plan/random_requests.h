@@ -13,7 +13,7 @@ struct RandomShape {
   uint32_t commands = 9;         // Number of commands.
   uint64_t maxSizeBytes = 9;     // Sizes are 0 to this size.
   uint32_t maxCommands = 4;      // Max lifetime of a value, in commands.
-  uint32_t maxAlignmentBits = 0; // Alignments are 1 to 2 to this power.
+  uint32_t maxAlignmentBits = 0; // Alignments are powers of 2 from 2^0 to 2^maxAlignmentBits.
 };
 
 /// Returns values with random sizes, lifetimes and alignments.

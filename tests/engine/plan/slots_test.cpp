@@ -1,4 +1,5 @@
-// Slots: storages whose bytes are in use at different times.
+// Tests the planning of slots (engine/plan/slots.h): storages whose bytes are in use at different
+// times.
 #include "engine/plan/slots.h"
 
 #include <gtest/gtest.h>
@@ -72,8 +73,9 @@ TEST(Slots, StoragesOfAUNetAreNested) {
     const uint32_t up = 2 * kLevels - i;
     slots.push_back({64, {{half, half, i, up + 1}, {0, half, up, up + 1}}});
   }
-  for (uint32_t i = 0; i < kLevels;
-       ++i) { // All levels above are half alive at the decoder's level.
+  // While the decoder computes level i, the storages of the levels i and i + 1 are alive as a
+  // whole, and of each larger storage only the encoder's half.
+  for (uint32_t i = 0; i < kLevels; ++i) {
     uint64_t alive = 2 * (4096u >> i) + (i + 1 < kLevels ? 2 * (4096u >> (i + 1)) : 0);
     for (uint32_t above = 0; above < i; ++above)
       alive += 4096u >> above;
@@ -206,7 +208,8 @@ TEST(Slots, OverlapsAreRefused) {
     const size_t moved = random() % slots.size();
     plan.offsets[moved] = random() % 128 * slots[moved].alignment;
     plan.heightBytes = 8192;
-    // validateSlots() compares whole pieces, whose ends are rounded up, so it may refuse more.
+    // validateSlots() compares whole pieces, whose ends are rounded up, so it may also refuse plans
+    // in which usesOverlap() finds no overlap.
     const bool isValid = validateSlots(slots, plan).isOk();
     EXPECT_FALSE(isValid && usesOverlap(slots, plan)) << i;
     refused += !isValid;

@@ -38,9 +38,9 @@ TEST(Validator, NamesTheValuesThatOverlap) {
 }
 
 TEST(Validator, NamesMisalignedValuesAndValuesAboveTheHeight) {
-  expectRefused({{64, 64, 0, 0}}, planWith({32}, 128), "against its alignment 64");
-  expectRefused({{64, 1, 0, 0}}, planWith({1}, 64), "outside of its height 64");
-  expectRefused({{64, 1, 0, 0}}, planWith({UINT64_MAX - 5}, 64), "outside of its height");
+  expectRefused({{64, 64, 0, 0}}, planWith({32}, 128), "which is no multiple of its alignment 64");
+  expectRefused({{64, 1, 0, 0}}, planWith({1}, 64), "outside of the plan's height 64");
+  expectRefused({{64, 1, 0, 0}}, planWith({UINT64_MAX - 5}, 64), "outside of the plan's height");
   expectRefused({{64, 1, 0, 0}}, planWith({}, 64), "0 offsets for 1 values");
 }
 

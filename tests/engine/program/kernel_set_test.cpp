@@ -65,8 +65,8 @@ class OnlyTexelTest : public ChooseVariantTest {
   }
 };
 
-/// Adds two storage-buffer variants with grids of their own: one that every device can run, and one
-/// that uses cooperative matrices in subgroups of 16 lanes.
+/// Adds two storage-buffer variants, each with workgroup counts (a grid) of its own: one that every
+/// device can run, and one that uses cooperative matrices in subgroups of 16 lanes.
 class MatricesTest : public ChooseVariantTest {
   void changeModel(TestModel &model) override {
     auto &kernel = *model.program().kernels[0];
@@ -155,8 +155,8 @@ TEST_F(ChooseVariantTest, FallsBackToAddressesAboveTheStorageBufferLimit) {
   profile_.features.bufferDeviceAddress = false;
   EXPECT_EQ(choose(BindingChoice::kAuto, limit + 1),
             "kernel 'invert' binds a tensor of 134217729 bytes; the device's storage buffers hold "
-            "134217728, its texel buffers 134217728 texels, and the kernel has neither addresses "
-            "nor slices to use instead");
+            "134217728, its texel buffers 134217728 texels, and the kernel can neither use an "
+            "address nor be split into slices");
 }
 
 TEST_F(ChooseVariantTest, FallsBackToStorageBuffersWithoutRoomForAddresses) {

@@ -1,4 +1,5 @@
-// Tests checkGuard(), which finds writes past the end of a value in a copy of the guard after it.
+// Tests checkGuard(). A guard is a range of known words after a value. checkGuard() looks for
+// changes in a copy of a guard; a change shows that a kernel wrote past the end of the value.
 #include "engine/program/memory_check.h"
 
 #include <gtest/gtest.h>

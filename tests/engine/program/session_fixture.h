@@ -43,7 +43,7 @@ protected:
     ASSERT_TRUE(session.isOk()) << session.status().message();
     session_ = session.take();
   }
-  /// Makes the chain of test_model.h with bias[i] = i.
+  /// Opens a session of the chain of test_model.h with bias[i] = i.
   void openChain(bool dynamic, int64_t n = 100) {
     test::TestModel model;
     std::vector<float> bias(10000);

@@ -142,8 +142,9 @@ TEST_P(SessionModes, BuffersAtAnyOffset) {
     std::vector<float> out(100);
     std::memcpy(out.data(), buffer.mapped() + outAt, 400);
     expectChain(in, out);
-    EXPECT_EQ(buffer.mapped()[outAt + 400], 0x55) << "the byte after the output was written";
-    EXPECT_EQ(buffer.mapped()[outAt - 1], 0x55) << "the byte before the output was written";
+    EXPECT_EQ(buffer.mapped()[outAt + 400], 0x55) << "the run changed the byte behind the output";
+    EXPECT_EQ(buffer.mapped()[outAt - 1], 0x55)
+        << "the run changed the byte in front of the output";
   }
 }
 
@@ -203,7 +204,8 @@ TEST_P(SessionModes, FillsAndEmptyTensors) {
 
 class SessionTest : public SessionFixture {
 protected:
-  /// Returns the message of a refused run of the static chain with 100 elements.
+  /// Submits a run of the static chain with 100 elements. Returns the error message if the session
+  /// refuses the run. Otherwise waits for the run and returns "".
   std::string refusal(const TensorArgument &input, const TensorArgument &output) {
     std::vector<OutputShape> shapes;
     auto run = session_->submit({&input, 1}, {&output, 1}, shapes);
@@ -229,14 +231,15 @@ TEST_F(SessionTest, RefusesInvalidArguments) {
   EXPECT_EQ(refusal(bad, goodOut), "input 'in': 399 bytes given, f32 [100] needs 400");
   bad = good;
   bad.data = nullptr;
-  EXPECT_EQ(refusal(bad, goodOut), "input 'in': neither data nor buffer is set");
+  EXPECT_EQ(refusal(bad, goodOut), "input 'in': neither data nor buffer is set; set one of them");
   bad = goodOut;
   bad.sizeBytes = 0;
   EXPECT_EQ(refusal(good, bad), "output 'out': 0 bytes given, f32 [100] needs 400");
   const Storage buffer = makeBuffer(512);
   bad = good;
   bad.buffer = buffer;
-  EXPECT_EQ(refusal(bad, goodOut), "input 'in': both data and buffer are set");
+  EXPECT_EQ(refusal(bad, goodOut),
+            "input 'in': both data and buffer are set; set only one of them");
   bad.data = nullptr;
   bad.offset = 256;
   EXPECT_EQ(refusal(bad, goodOut), "input 'in': 400 bytes from offset 256 on are not inside its "
@@ -246,7 +249,9 @@ TEST_F(SessionTest, RefusesInvalidArguments) {
   badOut.data = nullptr;
   badOut.buffer = buffer;
   badOut.offset = 112;
-  EXPECT_EQ(refusal(bad, badOut), "input 'in' and output 'out' overlap in the same buffer");
+  EXPECT_EQ(
+      refusal(bad, badOut),
+      "input 'in' and output 'out' overlap in the same buffer; an output needs bytes of its own");
   std::vector<OutputShape> shapes;
   EXPECT_EQ(session_->submit({&good, 1}, {}, shapes).status().message(),
             "0 outputs given; the program has 1");
@@ -344,7 +349,8 @@ TEST_F(SessionTest, RecordingsAreBoundedAndDoNotKeepTheCallersBuffers) {
     ASSERT_FALSE(heap_->isLive(watched)) << "the session still holds the caller's buffer";
   }
   EXPECT_EQ(session_->statistics().recordings, 40u);
-  EXPECT_LE(session_->statistics().ioBytes, 2 * 512u) << "unused recordings were kept";
+  EXPECT_LE(session_->statistics().ioBytes, 2 * 512u)
+      << "the session keeps the memory for inputs of more than two recordings";
 }
 
 TEST_F(SessionTest, EqualKernelsShareAPipeline) {

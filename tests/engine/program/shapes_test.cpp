@@ -72,7 +72,7 @@ TEST_F(ShapesTest, ErrorsNameThePortTheExpectedAndTheGivenShape) {
   EXPECT_EQ(refusal({3, 4, 7}, {8, 6}), "dimension 0 (time) of input 'y' is 8, but it must equal "
                                         "dimension 2 (time) of input 'x', which is 7");
   EXPECT_EQ(refusal({3, 4, 7}, {7, 5}),
-            "dimension 1 of input 'y' is 5; with the other dimensions it must be 6");
+            "dimension 1 of input 'y' is 5; the other dimensions require 6");
   const TensorShape one[] = {{ElementType::f32, {3, 4, 7}}};
   EXPECT_EQ(bindSymbols(*program_, one).status().message(), "1 inputs given; the program has 2");
 }

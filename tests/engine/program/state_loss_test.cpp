@@ -36,8 +36,8 @@ std::shared_ptr<test::FakeDevice> makeDevice() {
   return test::FakeDevice::create(std::move(config));
 }
 
-/// A session of the model w = f(w, x), m = f(m, w) on a device of its own. x is 1, 2, 3 ... in
-/// consecutive runs.
+/// A session of the model w = f(w, x), m = f(m, w) with f(a, b) = 0.7 a + b, on a device of its
+/// own. x is 1, 2, 3 ... in consecutive runs.
 class Training {
 public:
   explicit Training(const std::shared_ptr<const Program> &program)
@@ -176,7 +176,7 @@ TEST_F(StateLoss, ALossBetweenRunsInvalidatesTheState) {
   ASSERT_TRUE(training.run(1).isOk());
   ASSERT_TRUE(training.state().save(scratch_.path("save")).isOk());
   training.device().lose();
-  EXPECT_FALSE(training.device().completed().isOk()); // A call finds the loss.
+  EXPECT_FALSE(training.device().completed().isOk()); // This call notices the loss.
   expectLost(training, "the device 'fake' was lost, with its memory");
 }
 
@@ -202,7 +202,8 @@ TEST_F(StateLoss, ARestorationThatFailsLeavesTheOldValuesOrNone) {
     } else if (!restored.isOk()) {
       const Status refused = training.run(3);
       EXPECT_EQ(refused.code(), StatusCode::kFailedPrecondition);
-      EXPECT_NE(refused.message().find("failed (fault of test)"), std::string::npos)
+      EXPECT_NE(refused.message().find("failed (a fault that the test injected)"),
+                std::string::npos)
           << refused.message();
       ++lost;
     } else {

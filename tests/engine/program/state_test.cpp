@@ -50,7 +50,7 @@ protected:
     buildStep(model, GetParam().dynamic);
     open(model);
   }
-  /// Loads another program for a session that shares the state of session_.
+  /// Opens a session of another program that shares the state of session_.
   std::shared_ptr<Session> openShared(TestModel &model) {
     const std::string path = scratch_.path("shared.gantry");
     EXPECT_TRUE(model.write(path).isOk());
@@ -232,7 +232,7 @@ TEST_P(StateTest, SessionsOfTwoProgramsShareIt) {
   std::vector<float> x(kCount, 1), seen(kCount);
   std::vector<std::shared_ptr<program::Run>> runs;
   std::vector<std::vector<float>> ys(10, std::vector<float>(kCount));
-  for (auto &y : ys) { // Nothing waits between the runs of the two sessions.
+  for (auto &y : ys) { // The test does not wait between the runs of the two sessions.
     auto training = submitStep(x, seen);
     ASSERT_TRUE(training.isOk()) << training.status().message();
     runs.push_back(training.take());
@@ -327,7 +327,7 @@ TEST_P(StateTest, OfADynamicShapeChangesItsLengthWithinItsCapacity) {
 TEST_P(StateTest, GrowsByEachRunUntilItsCapacityIsReached) {
   if (!GetParam().dynamic)
     return; // A static state has one shape.
-  // A cache: `cache` grows by the elements of x, doubled.
+  // The state is a cache: each run appends the elements of x, doubled, to it.
   constexpr int64_t kStep = 16;
   TestModel model;
   const uint32_t n = model.symbol("n", 0, 0, 1, kCount);
@@ -388,7 +388,8 @@ TEST_P(StateTest, TakesItsFirstValueFromTheArtifact) {
   std::vector<float> second(kCount);
   ASSERT_TRUE(state().read(1, {reinterpret_cast<uint8_t *>(second.data()), kBytes}).isOk());
   EXPECT_EQ(second, std::vector<float>(kCount, 5));
-  // A first value has no place among the session's constants: there is one copy of it.
+  // The initial values of states are not kept a second time as constants, so `used` is the only
+  // constant.
   EXPECT_EQ(session_->statistics().constantBytes, kBytes);
 }
 

@@ -73,8 +73,9 @@ TEST_F(VariantChoice, AdvisesOnlyIfTheVariantIsNotMadeForTheDevice) {
   EXPECT_EQ(variantAdvice(*both, 0, device("vulkan:generic", "Unknown GPU"), "Unknown GPU", ""),
             "");
   EXPECT_EQ(variantAdvice(*both, 0, lavapipe_, "llvmpipe", "it lacks shaderInt64"),
-            path_ + ": the variant made for llvmpipe cannot run on it (it lacks shaderInt64); the "
-                    "variant for vulkan:generic runs instead");
+            path_ +
+                ": the variant preferred for llvmpipe cannot run on it (it lacks shaderInt64); the "
+                "variant for vulkan:generic runs instead");
 
   const auto generic = programFor({"vulkan:generic"});
   EXPECT_EQ(variantAdvice(*generic, 0, lavapipe_, "llvmpipe", ""),

@@ -15,8 +15,9 @@ trace::Event randomEvent(trace::EventType type, std::mt19937_64 &random);
 /// Returns all assigned event types.
 std::vector<trace::EventType> allEventTypes();
 
-/// Returns `count` allocations and releases of one heap, in ascending time. A released slot is
-/// reused at the same offset with the next generation. About half of the events are releases.
+/// Returns `count` allocations and releases of one heap, in ascending time. About half of the
+/// events are releases. A later allocation reuses a released range and its block id, in which only
+/// the generation is one higher.
 std::vector<trace::Event> heapLife(size_t count, std::mt19937_64 &random);
 
 /// Returns whether all bytes of the events are equal.

@@ -233,7 +233,7 @@ TEST(RecordTest, ADropDuringASnapshotIsRepeatedAfterIt) {
     for (int i = 0; i < 500000; ++i)
       state.step();
     first.hangs = false;
-    Collector::instance().flush(); // Takes a snapshot for this loss; the next one has to wait.
+    Collector::instance().flush(); // Takes a snapshot for this loss. That of the next loss waits.
     state.wanted = true;
     MemorySink second;
     for (int i = 0; i < 100; ++i)

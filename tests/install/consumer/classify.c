@@ -27,7 +27,8 @@ int main(int argc, char **argv) {
   if (argc != 4)
     return 2;
   if (strcmp(gantry_version(), GANTRY_VERSION_STRING) != 0) {
-    fprintf(stderr, "the library is %s, its headers %s\n", gantry_version(), GANTRY_VERSION_STRING);
+    fprintf(stderr, "the library has version %s, its headers have version %s\n", gantry_version(),
+            GANTRY_VERSION_STRING);
     return 1;
   }
   gantry_compile_options_t options = {.struct_size = sizeof options, .diagnostic = diagnose};

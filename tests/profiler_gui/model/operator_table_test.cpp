@@ -88,7 +88,7 @@ TEST(OperatorTable, LinesAreSortedByTimeNameOrSharedBytes) {
 
 TEST(OperatorTable, ComparedTimesArePerRunAndHaveRatios) {
   test::SyntheticOptions options;
-  options.layers = 9; // The operators of further layers are only in the first capture.
+  options.layers = 9; // Fewer than by default, so the second capture lacks some operators.
   options.steps = 5;
   const test::SyntheticCapture first = test::makeSyntheticCapture({});
   const test::SyntheticCapture second = test::makeSyntheticCapture(options);

@@ -25,7 +25,8 @@ public:
   struct Operator {
     std::vector<uint32_t> reads, writes;
   };
-  /// The slot of a value, and its offset, as all slots begin at offset 0.
+  /// The slot of a value, and the value's offset in the slot. All slots begin at offset 0 of the
+  /// arena.
   struct Place {
     uint32_t slot;
     uint64_t offset;
@@ -141,7 +142,8 @@ TEST(WhatIf, AConcatenationIsReadAfterAllItsPartsAreWritten) {
   EXPECT_EQ(answer->arenaBytes, 2 * kBig + kSmall) << "all of them are alive at the last command";
 }
 
-/// A U-Net's storage: its second half is written first, and much later its first half.
+/// Value 0 is a storage of two halves, as in a U-Net: value 2, its second half, is written first,
+/// and value 1, its first half, is written later.
 TEST(WhatIf, PartsOfAStorageCountWhileTheyAreInUse) {
   const OnePlan plan({2 * kBig, kBig, kBig, kBig, kSmall},
                      {{{}, {2}}, {{2}, {3}}, {{3}, {1}}, {{0}, {4}}},

@@ -1,8 +1,9 @@
 // Macros for the kernel ABI of engine/artifact/artifact.fbs, for each binding.
 //
-// BUFFER(i, access, name) declares buffer i. READ(i, name) declares a buffer that is only read, with
-// LOAD(name, element); with BIND_TEXEL, READ declares a texel buffer of floats at binding BUFFERS +
-// i. The push-constant block holds the addresses (BIND_ADDRESS only), then the dims.
+// BUFFER(i, access, name) declares buffer i. READ(i, name) declares a read-only buffer, whose elements
+// LOAD(name, element) reads. With BIND_TEXEL, READ declares a texel buffer of floats at binding
+// BUFFERS + i. The push-constant block holds the addresses (BIND_ADDRESS only), then the dynamic sizes
+// (dims).
 #extension GL_EXT_scalar_block_layout : require
 #ifdef BIND_ADDRESS
 #extension GL_EXT_buffer_reference : require

@@ -7,6 +7,7 @@ float64 and rounds results to f32 at the end, so their error is about half an f3
     reference.py MODEL --input FILE.npy|FILE.pb|arange ... [--value NAME] [--output OUT.npy]
     reference.py --check FOLDER ...     (folders with model.onnx and test_data_set_0/)
 
+--input arange stands for the numbers 0, 1/n, ..., (n - 1)/n in the shape of the model's only input.
 --value selects an inner result by its ONNX name; the default is the model's first output.
 The script needs python3-torch, python3-onnx and python3-numpy. The tests do not run it.
 """

@@ -136,7 +136,8 @@ def Pad(inputs, attributes, opset, outputs):
     value = float(inputs[2]) if len(inputs) > 2 and inputs[2] is not None else attributes.get("value", 0.0)
     mode = attributes.get("mode", "constant")
     if mode not in ("constant", "edge", "reflect") or len(inputs) > 3:
-        raise NotImplementedError(f"Pad of mode {mode}, or with axes")
+        raise NotImplementedError(f"Pad with mode {mode} and {len(inputs)} inputs; the evaluator supports the modes "
+                                  "constant, edge and reflect, and no axes (input 4)")
     n = x.dim()
     flat = [p for i in reversed(range(n)) for p in (pads[i], pads[n + i])]
     if mode == "constant":

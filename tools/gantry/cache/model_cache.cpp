@@ -21,7 +21,7 @@ namespace gantry::tool {
 namespace {
 
 constexpr const char *kFormat = "gantry model cache 1"; // A part of every key.
-/// A file's time of change may lag behind the clock by a tick of the kernel.
+/// A file's time of change may lag behind the clock by a timer tick of the operating system.
 constexpr int64_t kClockSlackNs = 20'000'000;
 
 /// A 128-bit XXH3 over several pieces. Each piece is preceded by its length.

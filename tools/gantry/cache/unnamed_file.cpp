@@ -72,7 +72,7 @@ Status UnnamedFile::link(const std::filesystem::path &name) const {
   std::error_code error;
   if (reason == EEXIST && std::filesystem::is_regular_file(name, error))
     return {}; // Another process created the file first.
-  return failed("cannot name '" + name.string() + "'", reason);
+  return failed("cannot create '" + name.string() + "'", reason);
 }
 
 } // namespace gantry::tool

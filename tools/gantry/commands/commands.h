@@ -1,8 +1,9 @@
 // The commands of the tool, one source file each. Each add* function adds a command with its
 // options to the CLI11 application and sets the action that runs it.
 //
-// A command prints its results with print(). It returns its exit code or throws ToolError. One
-// thread.
+// A command prints its results with print(). It returns its exit code or throws ToolError.
+//
+// Threads: one thread at a time.
 #pragma once
 
 #include "tools/gantry/report/compare.h"

@@ -96,9 +96,9 @@ void printSummary(const CompileOptions &options, const Description &plan, double
     for (const SymbolInfo &symbol : plan.symbols)
       if (symbol.max == 0)
         free += (free.empty() ? "" : ", ") + symbol.name;
-    return print(
-        fmt::format("  arena      planned at run time, for the sizes of the inputs{}\n",
-                    options.dims.empty() || free.empty() ? "" : "; without a bound: " + free));
+    return print(fmt::format(
+        "  arena      planned at run time, for the sizes of the inputs{}\n",
+        options.dims.empty() || free.empty() ? "" : "; dimensions without a bound: " + free));
   }
   print(fmt::format("  arena      {}, lower bound {}, ratio {:.3f}{}\n",
                     humanBytes(*plan.arenaBytes), humanBytes(*plan.lowerBoundBytes),
@@ -198,8 +198,8 @@ void addMemoryOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &
 void addStateOptions(CLI::App &command, CompileRequest &request) {
   options::repeated(command, "--state", request.states, "INPUT[=OUTPUT]",
                     "An input, or an ONNX initializer, that keeps its buffer from run to run, and "
-                    "the output that a run leaves there; without OUTPUT, runs only read it. A star "
-                    "stands for any text: 'past.*=present.*'")
+                    "the output that runs write to this buffer; without OUTPUT, runs only read the "
+                    "buffer. A star stands for any text: 'past.*=present.*'")
       ->group("States");
   command
       .add_flag("--training", request.training,

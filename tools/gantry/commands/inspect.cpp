@@ -153,7 +153,8 @@ void printCopies(const Description &plan) {
         command.written.front() >= plan.values.size())
       continue;
     const ValueInfo &value = plan.values[command.written.front()];
-    // A scatter copies rows into a tensor: half of the bytes that it reads and writes.
+    // A partial command copies only some rows. It reads and writes each of their bytes once, so
+    // half of its bytes are copied.
     const std::optional<uint64_t> size =
         command.isPartial && command.bytes ? *command.bytes / 2 : value.sizeBytes;
     ++count;

@@ -155,7 +155,7 @@ struct Report {
   const std::vector<Expectation> &expectations;
   const HostSession &session;
   const LoadedModel &model;
-  size_t traced;
+  size_t traced; // Number of tensors written for --trace-layers; 0 without it.
 };
 
 void printJson(const Report &report) {
@@ -369,7 +369,7 @@ void addRun(CLI::App &app, Action &action) {
   profile->expected(0, 1)
       ->type_name("[PROFILE]")
       ->description("Device profile to compile a model for; without this option, the device's own. "
-                    "After MODEL and without a name: open gantry-profiler on the run")
+                    "After MODEL and without a name, --profile opens gantry-profiler for the run")
       ->default_str("");
   addVariantOption(*command, options->variant);
   addCacheOption(*command, options->useCache);

@@ -178,7 +178,9 @@ public:
                       progress_);
     progress_.clear();
     if (!sameResults(contestant.outputs(), expected_)) {
-      printWarning(fmt::format("candidate {} gives other results and is left out", number + 1));
+      printWarning(fmt::format("candidate {} is left out: its results differ from those of "
+                               "the present tiles",
+                               number + 1));
       return true;
     }
     bool fresh = number == 0;
@@ -213,7 +215,10 @@ public:
                            progress_);
     progress_.clear();
     if (!sameResults(then.outputs(), expected_))
-      throw ToolError(ExitCode::kInternal, "the fastest tiles together give other results");
+      throw ToolError(
+          ExitCode::kInternal,
+          "with the fastest tiles of all kernels together, the results differ from those "
+          "of the present tiles; no table was written");
     before_ = now.times();
     kept_ = fasterThan(before_, then.times());
   }

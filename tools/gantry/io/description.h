@@ -18,7 +18,7 @@ namespace gantry::tool {
 struct ValueInfo {
   std::string name;    // The tensor's name in the model.
   std::string op;      // The operators that compute it: "Conv_12 + Relu_13".
-  std::string storage; // "input", "output", "constant", "transient", "host"
+  std::string storage; // "input", "output", "constant", "transient", "host" (kept in host memory)
   std::string type;    // "f32"
   std::vector<std::string> dims;
   std::optional<uint64_t> sizeBytes;
@@ -41,11 +41,11 @@ struct CommandInfo {
   std::vector<size_t> written; // Indices of the values that it writes.
 };
 
-/// One variant of a kernel.
+/// One variant of a kernel: the kernel as it was generated for one binding.
 struct VariantInfo {
   std::string binding, tile;
   uint64_t sharedBytes = 0;        // Shared memory of a workgroup.
-  uint64_t boxesBytes = 0;         // Sum of the allocations in it, which may share storage.
+  uint64_t boxesBytes = 0;         // Sum of the sizes of its arrays; arrays may share storage.
   uint64_t subgroupSize = 0;       // The required subgroup size; 0: any.
   std::vector<std::string> ladder; // The tiles that were compared, each with its result, as text.
 };
@@ -73,11 +73,14 @@ struct Description {
   std::optional<uint64_t> arenaBytes, lowerBoundBytes, constantBytes;
   uint32_t peakCommand = 0;
   std::optional<uint64_t> modelOrderBytes; // Lower bound in the model's own order of dispatches.
-  uint32_t modelOrderStages = 0, orderStages = 0; // Stages in the model's and in the chosen order.
+  /// Number of stages (commands between two barriers) in the model's and in the chosen order.
+  uint32_t modelOrderStages = 0, orderStages = 0;
+  /// How the compiler reduced the arena to a memory budget: it recomputes tensors, then moves
+  /// tensors to the host.
   struct Budget {
     uint64_t bytes = 0;                 // The budget.
-    uint64_t beforeBytes = 0;           // Lower bound before any step.
-    uint64_t recomputedBytes = 0;       // Lower bound after recomputing.
+    uint64_t beforeBytes = 0;           // Lower bound before the reduction.
+    uint64_t recomputedBytes = 0;       // Lower bound with the recomputed tensors only.
     uint32_t recomputed = 0, moved = 0; // Recomputed dispatches; moves to the host and back.
   };
   std::optional<Budget> budget;
@@ -104,8 +107,8 @@ Description parseDescription(std::string_view json);
 /// model's own order, in 60 stages instead of 48". Empty if it saves nothing or this is not known.
 std::string orderText(const Description &description);
 
-/// Returns lines about the memory budget: first the budget, then one line for each kind of step
-/// that the compiler took to meet it, with the bytes that it saves. Empty without a budget.
+/// Returns lines about the memory budget: first the budget, then one line about the recomputed
+/// dispatches and one about the moved tensors, each with the bytes saved. Empty without a budget.
 std::vector<std::string> budgetText(const Description &description);
 
 /// Returns a line for each chain of strips: "Conv_0 to MaxPool_2 in 4 strips: saves 2.3 MiB, adds

@@ -23,10 +23,11 @@ uint64_t nextRandom(uint64_t &state) {
 Tensor emptyTensor(gantry_type_t type, const std::vector<int64_t> &dims) {
   uint64_t size = traitsOf(type).sizeBytes;
   std::optional<uint64_t> count = elementCount(dims, size);
-  // Sizes above 2^40 bytes are refused with a message, because the allocator would only fail.
+  // Sizes above 2^40 bytes are refused here, because the allocator would fail without a message.
   if (!count || *count > (uint64_t{1} << 40) / size)
-    bad(fmt::format("the shape {} of {} does not fit into memory", shapeText(dims),
-                    traitsOf(type).name));
+    bad(fmt::format("a tensor with the shape {} and elements of {} does not fit into memory; the "
+                    "limit is 1 TiB",
+                    shapeText(dims), traitsOf(type).name));
   Tensor tensor{type, dims, {}};
   tensor.bytes.resize(*count * size);
   return tensor;
@@ -211,7 +212,7 @@ std::vector<Tensor> makeInputs(const std::vector<Port> &ports, const InputReques
                       names.empty() ? "x" : names[0]));
     auto at = std::find(names.begin(), names.end(), split->first);
     if (at == names.end())
-      bad(fmt::format("--shape names the input '{}'; the model has {}", split->first,
+      bad(fmt::format("--shape {}: the model has no input '{}'; it has {}", text, split->first,
                       listOf(names)));
     auto i = static_cast<size_t>(at - names.begin());
     checkShape(ports[i], *dims, "--shape " + text);

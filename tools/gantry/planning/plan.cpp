@@ -151,9 +151,8 @@ ExitCode runPlan(const PlanOptions &options) {
 } // namespace
 
 void addPlan(CLI::App &app, Action &action) {
-  CLI::App *command = app.add_subcommand(
-      "plan",
-      "Place a list of buffers in one arena, as low as possible, and report the proven gap");
+  CLI::App *command = app.add_subcommand("plan", "Place a list of buffers in one arena, as low as "
+                                                 "possible, and report the gap to a proven bound");
   auto options = std::make_shared<PlanOptions>();
   command
       ->add_option("FILE.csv", options->file,

@@ -1,7 +1,7 @@
 // Measures the slowdown that a memory budget causes. Two sessions of one model run in turns on one
 // device: one compiled with the budget, the other without.
 //
-// One thread.
+// Threads: one thread at a time.
 #pragma once
 
 #include "tools/gantry/runtime/model.h"
@@ -13,7 +13,7 @@ namespace gantry::tool {
 struct BudgetCost {
   std::string device;
   double withNs = 0, withoutNs = 0; // Medians of whole runs.
-  double slowdown = 1;              // Median of the ratios with ÷ without of paired runs.
+  double slowdown = 1;              // Median over pairs of runs: time with ÷ time without budget.
   size_t runs = 0;                  // Runs of each session.
 };
 

@@ -4,8 +4,8 @@
 // An element is within the tolerance if |actual - expected| <= atol + rtol * |expected|, as in
 // numpy.allclose; NaN equals NaN, and an infinity equals itself. Integers and booleans are compared
 // exactly unless a tolerance is given. The caller may bound the relative L2 norm ||actual -
-// expected|| / ||expected|| instead of each element, or both. Element types may differ (for example
-// a float64 reference); shapes may not.
+// expected|| / ||expected||, either instead of the elements or in addition to them. Element types
+// may differ (for example a float64 reference); shapes may not.
 //
 // Threads: pure functions.
 #pragma once

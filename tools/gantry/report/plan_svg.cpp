@@ -114,11 +114,13 @@ std::vector<uint64_t> aliveBytes(const std::vector<Block> &blocks, size_t comman
   return alive;
 }
 
-/// A tensor's name split into its scopes, without the parts that exporters add to every name. The
+/// A tensor's name, split at "/", without the endings that exporters add to every name. The
 /// operator's name replaces a name that is only a number.
 struct NameParts {
-  std::vector<std::string> all;   // Example: features, 3, expand1x1, Conv
-  std::vector<std::string> scope; // Without the operator, if the rest is distinctive.
+  std::vector<std::string> all; // Example: features, 3, expand1x1, Conv
+  /// `all` without its last part if that is the name of an operator and the part before it is not
+  /// only a number: features, 3, expand1x1.
+  std::vector<std::string> scope;
 };
 
 std::string joined(const std::vector<std::string> &parts, size_t first) {
@@ -156,13 +158,19 @@ NameParts namePartsOf(const ValueInfo &value) {
 struct Label {
   std::string text; // Empty: no label.
   double fontPx = 11;
-  bool cut = false;
+  bool cut = false; // Whether no whole part of the name fits; see fitName().
 };
 
-/// Chooses the longest label that fits. Candidates in order: the whole name; its longest ending of
-/// two or more parts; the longest ending of its scope, or the operator if the scope is short ("b.0"
-/// would appear everywhere), in a smaller font if necessary; the start of the scope's last part, or
-/// the operator if too little would be left; no label.
+/// Returns the label of a tensor: the first of these candidates that is at most `widthPx` wide,
+/// first in the larger font, then in the smaller one:
+///   1. the whole name;
+///   2. the longest ending of the name with at least two parts;
+///   3. the operator, if the last part of the scope is shorter than kMinDistinctive characters (a
+///      part such as "b.0" occurs in the names of many tensors);
+///   4. the longest ending of the scope.
+/// If none fits, the label is `cut`: it is the start of the scope's last part, or `op` if that
+/// start would be shorter than kMinDistinctive characters and `op` fits. It is empty if neither
+/// fits.
 Label fitName(const NameParts &parts, const std::string &op, double widthPx) {
   constexpr double kSizes[] = {11, 9.5};
   constexpr size_t kMinDistinctive = 8; // Characters: "expand1x…" is distinctive, "featu…" is not.

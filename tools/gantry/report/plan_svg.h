@@ -1,11 +1,13 @@
-// Draws the picture of an arena as SVG. The x axis is time in commands, the y axis is the address,
-// and each tensor is a rectangle.
+// Draws the picture of an arena as SVG. The x axis is time, counted in commands. The y axis is the
+// address in the arena, in bytes. Each tensor is a rectangle.
 //
 // A rectangle spans the commands during which its tensor is alive, and the tensor's byte range.
-// Tensors that share storage because results are computed in place are one divided rectangle. The
-// colour is the kind of the operator that computes the tensor (op_kind.h). The dashed line is the
-// lower bound, the max number of bytes that are alive at one command; no plan can be lower. The
-// marked column is a command with that number. A curve below shows the live bytes at each command.
+// Tensors that share storage (results computed in place, parts of a concatenation) are drawn as one
+// rectangle that is divided by time. The colour is the kind of the operator that computes the
+// tensor (op_kind.h). The dashed line is the lower bound of the arena's height: the largest number
+// of bytes (padding included) that are alive at one command. No plan can be lower. The marked
+// column is the peak, a command at which that many bytes are alive. A curve below shows the live
+// bytes (without padding) at each command.
 //
 // The picture is one SVG file without scripts or external parts. It follows the viewer's light or
 // dark scheme and has titles that appear on hovering. Labels never leave their rectangle: they are

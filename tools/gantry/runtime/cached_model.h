@@ -1,7 +1,7 @@
 // Loads a model as a program: from the user's cache (cache/model_cache.h) if the cache has it, else
 // by compiling it and keeping the artifact in the cache.
 //
-// One thread. Errors: ToolError if the model cannot be compiled.
+// Threads: one thread at a time. Errors: ToolError if the model cannot be compiled.
 #pragma once
 
 #include "tools/gantry/runtime/model.h"

@@ -1,6 +1,6 @@
 // Chooses the device profiles that a model is compiled for if the user names none.
 //
-// One thread. Only profileToRun() throws.
+// Threads: one thread at a time. Errors: only profileToRun() throws.
 #pragma once
 
 #include <gantry/gantry.h>
@@ -12,7 +12,7 @@ namespace gantry::tool {
 /// The baseline: any Vulkan 1.2 device can run a program that was compiled for this profile.
 inline constexpr const char *kBaselineProfile = "vulkan:generic";
 
-/// Returns the devices of this machine in the preferred order; none without Vulkan.
+/// Returns the devices of this machine in the preferred order; empty if Vulkan is not available.
 std::vector<gantry_device_info_t> devicesOrNone();
 
 /// Returns the profiles that `compile` makes variants for: the baseline, then the profile of each

@@ -301,7 +301,9 @@ Description describe(const gantry_program_t *program, const std::map<std::string
       text = describeJson(program, sizes);
       description = parseDescription(text);
     } catch (const ToolError &) {
-      if (!dims.empty()) // The bounds were tried; the model may not accept all of them at once.
+      // Without --dim, the max sizes were tried. If the model does not accept all of them at once,
+      // the description keeps its expressions.
+      if (!dims.empty())
         throw;
     }
   } else if (!sizes.empty()) {

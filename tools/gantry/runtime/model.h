@@ -2,7 +2,7 @@
 // found in the user's cache (cache/model_cache.h) or compiled. This file also has RAII handles over
 // the runtime's C API, and functions that turn errors of both C APIs into ToolError.
 //
-// One thread.
+// Threads: one thread at a time.
 #pragma once
 
 #include "tools/gantry/io/description.h"
@@ -56,7 +56,7 @@ struct CompileRequest {
   std::string dumpNative;               // Folder; empty: none.
   std::string dumpIr, dumpSpirv;        // Folders; empty: none.
   std::string dumpIrPass;               // The only pass to dump; empty: all.
-  std::string reproducer;               // Path of a reproducer; empty: none.
+  std::string reproducer;               // Path of the MLIR reproducer; empty: none.
 };
 
 /// The results of a compilation other than the artifact.

@@ -90,13 +90,15 @@ void HostSession::readStates() {
 
 void HostSession::restoreStates(const std::string &path) {
   if (!state_)
-    throw ToolError(ExitCode::kBadInput, fmt::format("{}: the model has no states", path));
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("cannot read states from '{}': the model has no states", path));
   check(gantry_state_restore(state_.get(), path.c_str()));
 }
 
 void HostSession::saveStates(const std::string &path) {
   if (!state_)
-    throw ToolError(ExitCode::kBadInput, fmt::format("{}: the model has no states", path));
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("cannot write states to '{}': the model has no states", path));
   check(gantry_state_save(state_.get(), path.c_str()));
 }
 

@@ -1,7 +1,7 @@
 // A session for the commands of the tool. It runs a program on a device with tensors in host
 // memory.
 //
-// One thread. Errors: ToolError.
+// Threads: one thread at a time. Errors: ToolError.
 #pragma once
 
 #include "tools/gantry/runtime/model.h"
@@ -26,9 +26,9 @@ public:
   HostSession(gantry_program_t *program, const SessionRequest &request);
 
   /// Binds the inputs and allocates outputs for them; run() may then be called any number of times.
-  /// The inputs are not copied: they must live, unchanged, until the last run. The input of a state
-  /// is written to the state instead, unless it is a default Tensor: then the state must have a
-  /// value already.
+  /// The inputs are not copied: they must live, unchanged, until the last run. An input that
+  /// belongs to a state is an exception: bind() writes it to the state. If the input is a default
+  /// Tensor, nothing is written, and the state must have a value already.
   void bind(const std::vector<Tensor> &inputs);
   void run();
   /// Copies the present values of the states to the outputs that belong to them.
@@ -45,8 +45,8 @@ public:
   gantry_device_info_t deviceInfo() const;
   /// Returns the number of messages of the validation layers so far.
   uint64_t validationMessages() const;
-  /// Returns the dispatches of the last run in the order of the commands. Their times need
-  /// timestamps.
+  /// Returns the dispatches of the last run in the order of the commands. Their times are measured
+  /// only with SessionRequest::timestamps.
   std::vector<gantry_dispatch_info_t> dispatches() const;
 
 private:

@@ -119,8 +119,8 @@ Scalar swish(BodyBuilder &b, const Node &node, Scalar x) {
   if (alpha == 1)
     return b.timesSigmoid(x, x);
   Scalar factor = b.constant(x.type, alpha), product = b.mul(factor, x);
-  // For a larger |product| the sigmoid is 0 or 1. The error term is not used there, because it is
-  // NaN if the product is infinite.
+  // If |product| is at least 1024, the sigmoid is 0 or 1. The error term is not used there, because
+  // it is NaN if the product is infinite.
   Scalar isSmall =
       b.compare(Compare::kLess, b.unary(Unary::kAbs, product), b.constant(x.type, 1024));
   Scalar low = b.productError(factor, x, product);
@@ -195,9 +195,9 @@ Scalar gelu(BodyBuilder &b, const Node &node, Scalar x) {
     return b.mul(b.mul(x, number(0.5)), b.add(number(1), e));
   }
   Scalar size = b.unary(Unary::kAbs, x), magnitude = b.min(size, number(16));
-  // p approximates e^(t^2) * erfc(t) * (1 + 2 t), up to a factor, minus 1/2, with t = |x| /
-  // sqrt(2). The 1/2 is added as x / 2 below, which does not round. p is a Chebyshev fit in (t - 2)
-  // / (t + 2) for t from 0.525 to 9.5, with an error of 4e-9.
+  // With t = |x| / sqrt(2), p approximates sqrt(1/8) * (1 + 2 t) * e^(t^2) * erfc(t) - 1/2. The
+  // code below multiplies by x and adds the 1/2 back as x / 2, which is exact. p is a Chebyshev fit
+  // in (t - 2) / (t + 2) for t from 0.525 to 9.5, with an error of 4e-9.
   const Scalar two = number(2 * std::sqrt(2.0)), one = number(std::sqrt(0.5));
   const Scalar p = polynomial(
       b, b.div(b.sub(magnitude, two), b.add(magnitude, two)),

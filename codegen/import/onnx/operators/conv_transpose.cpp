@@ -13,6 +13,10 @@
 // convolution with more output channels. (V. Dumoulin, F. Visin, "A guide to convolution arithmetic
 // for deep learning", 2016; W. Shi et al., "Is the deconvolution layer the same as a convolutional
 // layer?", 2016.)
+//
+// If ImportOptions::savesMemory is set and there are several phases, one operator computes the sum
+// above directly instead. It needs no memory for the results of the phases, but multiplies by zero
+// where a tap has no input position.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/operators/conv.h"
 #include "codegen/import/onnx/registry.h"
@@ -80,11 +84,14 @@ void readOutputSizes(ImportContext &import, const Node &node, TransposedConv &co
   const std::string autoPad = node.stringAttribute("auto_pad", "NOTSET");
   const bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
   if (outputPadding.size() != spatial || pads.size() != 2 * spatial)
-    failBadInput("pads or output_padding have the wrong number of entries");
+    failBadInput("output_padding has " + llvm::Twine(outputPadding.size()) + " entries and pads " +
+                 llvm::Twine(pads.size()) + "; they need " + llvm::Twine(spatial) + " and " +
+                 llvm::Twine(2 * spatial));
   if (outputShape && outputShape->size() == spatial + 2) // Some exporters include N and C.
     outputShape->erase(outputShape->begin(), outputShape->begin() + 2);
   if (outputShape && outputShape->size() != spatial)
-    failBadInput("output_shape has the wrong number of entries");
+    failBadInput("output_shape has " + llvm::Twine(outputShape->size()) + " entries; it needs " +
+                 llvm::Twine(spatial));
 
   for (size_t i = 0; i < spatial; ++i) {
     Dim in = conv.x.dims[2 + i], stride = import.number(conv.windows.strides[i]);
@@ -103,7 +110,8 @@ void readOutputSizes(ImportContext &import, const Node &node, TransposedConv &co
       out = full;
     }
     if (auto known = staticDim(out); known && *known < 1)
-      failBadInput("impossible shape: an output of " + llvm::Twine(*known));
+      failBadInput("impossible shape: spatial dimension " + llvm::Twine(i) +
+                   " of the output would have the size " + llvm::Twine(*known));
     conv.padLow.push_back(low);
     conv.outputs.push_back(out);
   }
@@ -207,7 +215,8 @@ Taps tapsOf(const Windows &windows, size_t axis, int64_t phase) {
   return taps;
 }
 
-/// A phase of the output: for each axis the remainder, and the taps.
+/// A phase of the output. remainders[axis] is the `phase` of the comment at the start of this file;
+/// taps[axis] are the taps that contribute to it.
 struct Phase {
   llvm::SmallVector<int64_t> remainders;
   llvm::SmallVector<Taps> taps;
@@ -252,8 +261,8 @@ Tensor filterOf(ImportContext &import, const TransposedConv &conv, const Phase &
   return reshape(import, transpose(import, reshape(import, part, grouped), order), result);
 }
 
-/// Returns x with the elements that the phase's windows read along each axis: padded by zeros or
-/// cut off at the ends. rows: the number of windows.
+/// Returns the part of x that the phase's windows read, with zeros where the windows extend beyond
+/// x. rows: the number of windows along each axis.
 Tensor operandOf(ImportContext &import, const TransposedConv &conv, const Phase &phase,
                  llvm::ArrayRef<Dim> rows) {
   Dims low(2, import.number(0)), high = low, starts = low;

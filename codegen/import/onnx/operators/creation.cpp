@@ -89,7 +89,7 @@ void importRange(ImportContext &import, const Node &node) {
   if (!step)
     failUnsupported("a range with a dynamic delta is not supported");
   if (*step == 0 || *step == INT64_MIN)
-    failBadInput("the delta of a range is " + llvm::Twine(*step) + ", which is not valid");
+    failBadInput("the delta of a range is " + llvm::Twine(*step) + "; it must not be 0 or -2^63");
   Dim span = *step > 0 ? subDims(to, from) : subDims(from, to);
   Dim count = ceilDivDims(span, import.number(*step > 0 ? *step : -*step));
   if (auto known = staticDim(count); known && *known < 0)

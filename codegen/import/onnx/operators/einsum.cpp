@@ -38,7 +38,9 @@ struct Contraction {
   int64_t maxDots = 0;             // Max number of dimensions of a "...".
 
   [[noreturn]] void failEquation() const {
-    failBadInput("the equation \"" + equation + "\" is not valid");
+    failBadInput("the equation \"" + equation +
+                 "\" is not valid; dimensions must be letters or \"...\", and the result may have "
+                 "only letters of the terms, each at most once");
   }
 };
 

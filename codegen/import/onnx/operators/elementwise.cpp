@@ -1,8 +1,9 @@
 // Imports elementwise arithmetic, comparisons, logic, bit operations, casts and Where, with NumPy's
 // broadcasting.
 //
-// If the operands are shape contents (tensor.h) and the operator has a symbolic form, the result
-// stays an expression over the dynamic dimensions.
+// Shape contents are the elements of a small integer tensor as expressions over the dynamic
+// dimensions (Tensor::content in tensor.h), for example the result of Shape. If the operands have
+// shape contents and the operator has a symbolic form, the result has shape contents too.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -30,7 +31,7 @@ Tensor alignLegacy(ImportContext &import, const Node &node, const Tensor &a, Ten
 
 // Applies `symbolic` to the elements of two shape contents, which are lists, scalars, or tensors of
 // the same shape. Returns nothing if an operand has no shape contents, if both operands are
-// constant (the generic folds them), or if a result has no expression.
+// constant (ImportContext::generic folds these), or if an element of the result has no expression.
 std::optional<Tensor> foldSymbolic(ImportContext &import, const Tensor &a, const Tensor &b,
                                    Symbolic symbolic) {
   if (!symbolic || !a.content || !b.content || (a.constant && b.constant))
@@ -56,7 +57,8 @@ void importBinary(ImportContext &import, const Node &node) {
   Tensor a = import.input(node, 0);
   Tensor b = alignLegacy(import, node, a, import.input(node, 1));
   if (a.type != b.type)
-    failBadInput("its operands are " + dtypeName(a.type) + " and " + dtypeName(b.type));
+    failBadInput("its operands must have the same type, but are " + dtypeName(a.type) + " and " +
+                 dtypeName(b.type));
   if (auto folded = foldSymbolic(import, a, b, symbolic))
     return import.setOutput(node, 0, *folded);
   Tensor result =
@@ -78,8 +80,10 @@ Scalar bitXor(BodyBuilder &b, Scalar x, Scalar y) { return b.xorBits(x, y); }
 
 bool isExactQuotient(Dim a, Dim b) { return mulDims(floorDivDims(a, b), b) == a; }
 
-// ONNX truncates integer quotients. A symbolic quotient is rounded down, which gives the same
-// result if the quotient is exact or its dividend is not negative; importDiv requires the latter.
+// Returns a / b, truncated as ONNX specifies, or null if there is no expression for it.
+// floorDivDims() rounds down instead. Both give the same result if the division has no remainder,
+// or if the divisor is positive and the dividend is not negative. For a dynamic dividend,
+// importDiv() has recorded the condition that it is not negative.
 Dim divideSizes(Dim a, Dim b) {
   auto dividend = staticDim(a), divisor = staticDim(b);
   if (dividend && divisor && *divisor > 0)
@@ -127,8 +131,8 @@ void importVariadic(ImportContext &import, const Node &node) {
   for (size_t i = 1; i < node.inputCount(); ++i) {
     operands.push_back(import.input(node, i));
     if (operands.back().type != result.type)
-      failBadInput("its operands are " + dtypeName(result.type) + " and " +
-                   dtypeName(operands.back().type));
+      failBadInput("its operands must have the same type, but are " + dtypeName(result.type) +
+                   " and " + dtypeName(operands.back().type));
   }
   if (operands.size() == 2)
     if (auto folded = foldSymbolic(import, operands[0], operands[1], symbolic))
@@ -148,7 +152,8 @@ template <Compare op> void importCompare(ImportContext &import, const Node &node
   Tensor a = import.input(node, 0);
   Tensor b = alignLegacy(import, node, a, import.input(node, 1));
   if (a.type != b.type)
-    failBadInput("its operands are " + dtypeName(a.type) + " and " + dtypeName(b.type));
+    failBadInput("its operands must have the same type, but are " + dtypeName(a.type) + " and " +
+                 dtypeName(b.type));
   // A comparison of shape contents is folded if it has the same result for all sizes.
   if (a.content && b.content && !(a.constant && b.constant)) {
     auto decide = [](Dim x, Dim y) -> Dim {
@@ -274,7 +279,7 @@ Scalar isOddNumber(BodyBuilder &b, Scalar n) {
 std::pair<Scalar, Scalar> roundedExponent(BodyBuilder &b, Scalar exponent, DType type) {
   Scalar rounded = b.cast(exponent, type);
   if (isFloat(exponent.type)) {
-    // A tiny exponent must not become 0, whose power is 1 for every base.
+    // A tiny exponent must not be rounded to 0, because the power would then be 1 for every base.
     const Scalar zero = b.constant(exponent.type, 0);
     const Scalar isTiny = b.andBits(b.compare(Compare::kLess, b.unary(Unary::kAbs, exponent),
                                               b.constant(exponent.type, 0x1p-126)),
@@ -285,7 +290,8 @@ std::pair<Scalar, Scalar> roundedExponent(BodyBuilder &b, Scalar exponent, DType
     return {rounded, b.cast(b.sub(exponent, b.cast(rounded, exponent.type)), type)};
   }
   // The difference is computed in the exponent's type. The conversion of the rounded value back to
-  // this type saturates, because the largest integers are rounded up to a value outside of it.
+  // this type saturates, because the largest integers are rounded up to a value outside of its
+  // range.
   const DType difference = exponent.type == DType::kU32   ? DType::kI32
                            : exponent.type == DType::kU64 ? DType::kI64
                                                           : exponent.type;
@@ -357,7 +363,8 @@ void importPow(ImportContext &import, const Node &node) {
 void importMod(ImportContext &import, const Node &node) {
   Tensor a = import.input(node, 0), b = import.input(node, 1);
   if (a.type != b.type)
-    failBadInput("its operands are " + dtypeName(a.type) + " and " + dtypeName(b.type));
+    failBadInput("its operands must have the same type, but are " + dtypeName(a.type) + " and " +
+                 dtypeName(b.type));
   const bool fmod = node.intAttribute("fmod", 0) != 0;
   if (isFloat(a.type) && !fmod)
     failBadInput("Mod of floats needs fmod = 1");
@@ -390,8 +397,9 @@ void importBitShift(ImportContext &import, const Node &node) {
 void importWhere(ImportContext &import, const Node &node) {
   Tensor condition = import.input(node, 0), a = import.input(node, 1), b = import.input(node, 2);
   if (condition.type != DType::kBool || a.type != b.type)
-    failBadInput("its operands are " + dtypeName(condition.type) + ", " + dtypeName(a.type) +
-                 " and " + dtypeName(b.type));
+    failBadInput("the condition must be bool, and both values must have the same type; they are " +
+                 dtypeName(condition.type) + ", " + dtypeName(a.type) + " and " +
+                 dtypeName(b.type));
   if (condition.constant && a.content && b.content && !(a.constant && b.constant) &&
       condition.rank() <= 1 && a.rank() <= 1 && b.rank() <= 1) {
     size_t count = std::max(

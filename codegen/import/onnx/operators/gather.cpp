@@ -2,7 +2,9 @@
 // Pad in all modes.
 //
 // The body of the generic computes the positions. A negative index counts from the end, and an
-// index out of range is clamped, so that no kernel reads outside of its operand.
+// index out of range is clamped, so that no kernel reads outside of its operand. In a Gather with a
+// single constant index, and in a Gather from shape contents (tensor.h), an index out of range
+// fails the import instead.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -34,7 +36,8 @@ void checkNotEmpty(const Tensor &data, Dim size, const Tensor &indices) {
                  describeDims(data.dims));
 }
 
-// If there is one constant index, imports the gather as a slice and returns true.
+// If there is exactly one index, it is constant, and the gathered dimension is static, imports the
+// gather as a slice and returns true.
 bool gatherOne(ImportContext &import, const Node &node, const Tensor &data, const Tensor &indices,
                int64_t axis) {
   auto size = staticDim(data.dims[axis]);
@@ -42,7 +45,7 @@ bool gatherOne(ImportContext &import, const Node &node, const Tensor &data, cons
     return false;
   int64_t index = indices.constant->intAt(0);
   if (index < -*size || index >= *size)
-    failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of " +
+    failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of size " +
                  llvm::Twine(*size));
   index = index < 0 ? index + *size : index;
   Dims starts(data.rank(), import.number(0)), sizes = data.dims, dims;
@@ -76,7 +79,7 @@ void importGather(ImportContext &import, const Node &node) {
     for (int64_t i = 0; i < indices.constant->elementCount(); ++i) {
       int64_t index = indices.constant->intAt(i);
       if (index < -size || index >= size)
-        failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of " +
+        failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of size " +
                      llvm::Twine(size));
       content.push_back((*data.content)[index < 0 ? index + size : index]);
     }
@@ -145,12 +148,14 @@ void importGatherNd(ImportContext &import, const Node &node) {
   checkIndices(indices);
   const int64_t batch = node.intAttribute("batch_dims", 0);
   if (indices.rank() < 1 || batch < 0 || batch >= indices.rank() || batch >= data.rank())
-    failBadInput("batch_dims is " + llvm::Twine(batch) + " for indices of the shape " +
-                 describeDims(indices.dims));
+    failBadInput("batch_dims is " + llvm::Twine(batch) + " for data " + describeDims(data.dims) +
+                 " and indices " + describeDims(indices.dims) +
+                 "; it must be at least 0 and less than both ranks");
   auto depth = staticDim(indices.dims.back());
   if (!depth || *depth < 1 || batch + *depth > data.rank())
     failBadInput("the last dimension of the indices " + describeDims(indices.dims) +
-                 " does not fit the data " + describeDims(data.dims));
+                 " must be static, at least 1, and at most the rank of the data " +
+                 describeDims(data.dims) + " minus batch_dims");
   GenericSpec spec;
   spec.resultType = data.type;
   spec.resultDims.assign(indices.dims.begin(), indices.dims.end() - 1);

@@ -61,7 +61,8 @@ void importReshape(ImportContext &import, const Node &node) {
       dims.push_back(x.dims[i]);
     } else if (known && *known < 0) {
       if (*known != -1 || free)
-        failBadInput("impossible shape " + describeDims(wanted));
+        failBadInput("impossible shape " + describeDims(wanted) +
+                     ": one dimension may be -1, and no other may be negative");
       free = i;
       dims.push_back(import.number(1));
     } else {
@@ -76,7 +77,8 @@ void importReshape(ImportContext &import, const Node &node) {
                    ": -1 together with a dimension of 0");
     dims[*free] = floorDivDims(total, rest);
     if (allStatic({total, rest}) && *staticDim(total) % *staticDim(rest) != 0)
-      failBadInput("cannot reshape " + describeDims(x.dims) + " to " + describeDims(wanted));
+      failBadInput("cannot reshape " + describeDims(x.dims) + " to " + describeDims(wanted) +
+                   ": no size in place of -1 gives the same element count");
   }
   import.setOutput(node, 0, reshape(import, x, dims));
 }
@@ -142,7 +144,7 @@ void importConcat(ImportContext &import, const Node &node) {
   for (size_t i = 0; i < node.inputCount(); ++i)
     parts.push_back(import.input(node, i));
   if (parts.empty() || parts[0].rank() == 0)
-    failBadInput("there is nothing to concatenate");
+    failBadInput("Concat needs at least one input, whose rank is at least 1");
   int64_t axis = normalizeAxis(node.intAttribute("axis", 1), parts[0].rank());
   import.setOutput(node, 0, concat(import, parts, axis));
 }
@@ -192,9 +194,10 @@ struct Range {
   Dim start, size;
 };
 
-// Returns the range that start:end:step selects from a dimension by Python's rules. If the dynamic
-// dimensions determine whether a start or end is clamped, this function assumes that it is not, and
-// records this as a condition on the dimensions (for example that "time" is at most 64).
+// Returns the range that start:end:step selects from a dimension by Python's rules. Whether the
+// start or the end is clamped to the dimension may depend on the dynamic dimensions. This function
+// then assumes that it is not clamped, and records this as a condition on the dimensions (for
+// example that "time" is at most 64).
 Range sliceRange(ImportContext &import, Dim dim, Dim start, Dim end, int64_t step) {
   Dim zero = import.number(0), one = import.number(1);
   auto wrap = [&](Dim value) {
@@ -266,7 +269,8 @@ void importSlice(ImportContext &import, const Node &node) {
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t axis = normalizeAxis(axes[i], x.rank());
     if (steps[i] == 0 || steps[i] == INT64_MIN)
-      failBadInput("the step of a slice is " + llvm::Twine(steps[i]) + ", which is not valid");
+      failBadInput("the step of a slice is " + llvm::Twine(steps[i]) +
+                   "; it must not be 0 or -2^63");
     Range range = sliceRange(import, x.dims[axis], starts[i], ends[i], steps[i]);
     allStarts[axis] = range.start;
     sizes[axis] = range.size;
@@ -296,7 +300,8 @@ void importTile(ImportContext &import, const Node &node) {
   bool spread = false;
   for (int64_t i = 0; i < x.rank(); ++i) {
     if (auto known = staticDim(repeats[i]); known && *known < 0)
-      failBadInput("a tensor is repeated " + llvm::Twine(*known) + " times");
+      failBadInput("a tensor is repeated " + llvm::Twine(*known) +
+                   " times; the number must be at least 0");
     flat.push_back(mulDims(x.dims[i], repeats[i]));
     if (!isStaticOne(repeats[i]) && !isStaticOne(x.dims[i])) {
       apart.push_back(import.number(1));

@@ -14,7 +14,8 @@ Scalar multiplyAdd(BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar sum) {
 
 void checkTypes(const Tensor &x, const Tensor &y) {
   if (x.type != y.type)
-    failBadInput("its operands are " + dtypeName(x.type) + " and " + dtypeName(y.type));
+    failBadInput("its operands must have the same type, but are " + dtypeName(x.type) + " and " +
+                 dtypeName(y.type));
 }
 
 void checkContraction(ImportContext &import, Dim a, Dim b, const Tensor &x, const Tensor &y) {
@@ -72,8 +73,9 @@ Tensor multiplyMatrices(ImportContext &import, const Tensor &a, const Tensor &b,
   spec.init = numberOf(sum.resultType, 0);
   spec.inputs.push_back({a, import.map(loops, aExprs)});
   spec.inputs.push_back({b, import.map(loops, bExprs)});
-  // A parameter of a has one value per row, and a parameter of b one value per column. Both may
-  // have the dimensions of the batch before that.
+  // Adds a parameter (MatrixSum::ofA or ofB) as an operand. A parameter of a has one value per row,
+  // and a parameter of b one value per column. Both may have the dimensions of the batch before
+  // that dimension.
   auto addParameter = [&](const std::optional<Tensor> &parameter, bool ofA) {
     if (!parameter)
       return;
@@ -85,8 +87,9 @@ Tensor multiplyMatrices(ImportContext &import, const Tensor &a, const Tensor &b,
       laid.dims.erase(laid.dims.end() - (ofA ? 1 : 2));
     laid = reshape(import, *parameter, laid.dims);
     if (batched > batch.size() || laid.rank() > batched + own)
-      failBadInput("a parameter has the shape " + describeDims(parameter->dims) +
-                   ", which does not fit " + describeDims(spec.resultDims));
+      failBadInput("a zero point has the shape " + describeDims(parameter->dims) +
+                   " for the result " + describeDims(spec.resultDims) +
+                   "; it needs one value for each " + (ofA ? "row of A" : "column of B"));
     llvm::SmallVector<mlir::AffineExpr> exprs;
     for (unsigned i = 0; i < laid.rank(); ++i) {
       const unsigned loop = i < batched ? batch.size() - batched + i : at;

@@ -182,8 +182,9 @@ void importGroupNormalization(ImportContext &import, const Node &node) {
   const int64_t groups = node.intAttribute("num_groups", 0);
   auto channels = x.rank() < 2 ? std::nullopt : staticDim(x.dims[1]);
   if (!channels || groups < 1 || *channels % groups != 0)
-    failBadInput("num_groups " + llvm::Twine(groups) + " does not divide the channels of " +
-                 describeDims(x.dims));
+    failBadInput("num_groups is " + llvm::Twine(groups) + " for an input of the shape " +
+                 describeDims(x.dims) +
+                 "; it must divide the number of channels (dimension 1), which must be static");
   Dims apart = x.dims;
   apart[1] = import.number(*channels / groups);
   apart.insert(apart.begin() + 1, import.number(groups));

@@ -12,8 +12,8 @@ namespace {
 
 using Accumulate = std::function<Scalar(BodyBuilder &, Scalar element, Scalar accumulator)>;
 
-// Returns the padding after each spatial axis that the windows need. With ceil_mode, the last
-// window may extend beyond the padding of the node's attributes.
+// Returns, for each spatial axis, the number of padding elements after the data that the windows
+// need. With ceil_mode, the last window may extend beyond the padding of the node's attributes.
 llvm::SmallVector<Dim> paddingAfter(const Windows &w, llvm::ArrayRef<Dim> input) {
   llvm::SmallVector<Dim> result;
   for (size_t i = 0; i < w.kernel.size(); ++i) {
@@ -108,14 +108,15 @@ void importAveragePool(ImportContext &import, const Node &node) {
   const size_t spatial = w.kernel.size();
   const Number zero = numberOf(x.type, 0);
   Tensor sum = padAndPool(import, x, w, zero, addUp);
-  // The divisor is the product of `uniform` and of one operand for each axis whose windows have
-  // different numbers of elements.
+  // Each sum is divided by the number of elements of its window, without padding unless includePad
+  // is set. This number is the product of `uniform` and of one operand for each axis along which
+  // the windows have different numbers of elements.
   double uniform = 1;
   llvm::SmallVector<Tensor> operands{sum};
   for (size_t i = 0; i < spatial; ++i) {
     bool padded = staticDim(w.padLow[i]) != 0 || staticDim(w.padHigh[i]) != 0 || w.ceilMode;
     auto size = staticDim(x.dims[2 + i]);
-    if (!padded || includePad) { // Elements that ceil_mode adds count as padding too.
+    if (!padded || includePad) { // The elements that ceil_mode adds are padding too.
       uniform *= static_cast<double>(w.kernel[i]);
       continue;
     }

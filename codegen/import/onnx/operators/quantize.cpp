@@ -83,8 +83,8 @@ mlir::AffineMap parameterMap(ImportContext &import, const Tensor &x, const Tenso
   if (parameter.rank() == 0)
     return import.map(loops, {});
   auto refuse = [&](const llvm::Twine &needed) {
-    failBadInput("a scale or zero point has the shape " + describeDims(parameter.dims) + " for " +
-                 describeDims(x.dims) + "; it needs " + needed);
+    failBadInput("a scale or zero point has the shape " + describeDims(parameter.dims) +
+                 " for a tensor of the shape " + describeDims(x.dims) + "; it needs " + needed);
   };
   if (blockSize > 0) {
     if (parameter.rank() != x.rank())
@@ -205,7 +205,7 @@ void importDynamicQuantize(ImportContext &import, const Node &node) {
     Scalar range = b.sub(b.max(in[1], zeroOf(b)), b.min(in[0], zeroOf(b)));
     return b.div(range, b.constant(DType::kF32, 255));
   });
-  // A tensor of zeros has the scale 0. Any other divisor gives the right result for it.
+  // For a tensor of zeros the scale is 0, and any other divisor gives the right result, which is 0.
   auto divisor = [&](BodyBuilder &b, Scalar value) {
     return b.select(b.compare(Compare::kEqual, value, zeroOf(b)), b.constant(DType::kF32, 1),
                     value);

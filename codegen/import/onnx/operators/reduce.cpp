@@ -194,7 +194,7 @@ template <bool isMax> void importArg(ImportContext &import, const Node &node) {
   if (in.rank() == 0) // The only element is at position 0.
     return import.setOutput(node, 0, import.scalar(DType::kI64, 0));
   if (staticDim(in.dims[axis]) == 0)
-    failBadInput("axis " + llvm::Twine(axis) + " has no elements to take a position of");
+    failBadInput("axis " + llvm::Twine(axis) + " has size 0, so it has no maximum or minimum");
   const bool last = node.intAttribute("select_last_index", 0) != 0;
   const bool keepDims = node.intAttribute("keepdims", 1) != 0;
   Tensor extreme =

@@ -61,7 +61,8 @@ int64_t nearestPosition(const Mode &mode, double x) {
     return static_cast<int64_t>(std::floor(x));
   if (mode.nearest == "ceil")
     return static_cast<int64_t>(std::ceil(x));
-  failBadInput("the nearest_mode \"" + mode.nearest + "\" is not valid");
+  failBadInput("the nearest_mode \"" + mode.nearest +
+               "\" is not valid; it must be round_prefer_floor, round_prefer_ceil, floor or ceil");
 }
 
 // Fills the tables of taps for an axis with static sizes.
@@ -254,15 +255,17 @@ Dim scaledDim(ImportContext &import, Dim dim, double scale) {
       return floorDivDims(mulDims(dim, import.number(int64_t(std::round(numerator)))),
                           import.number(denominator));
   }
-  failUnsupported("scaling the dynamic dimension " + describeDims({dim}) + " by " +
-                  std::to_string(scale) + " is not supported");
+  failUnsupported(
+      "scaling the dynamic dimension " + describeDims({dim}) + " by " + std::to_string(scale) +
+      " is not supported; the scale must be a fraction with a denominator of at most 64");
 }
 
 Target fromScales(ImportContext &import, const Tensor &x, llvm::ArrayRef<double> scales,
                   llvm::ArrayRef<int64_t> axes) {
   Target target{llvm::SmallVector<double>(x.rank(), 1), x.dims};
   if (scales.size() != axes.size())
-    failBadInput(llvm::Twine(scales.size()) + " scales for " + llvm::Twine(axes.size()) + " axes");
+    failBadInput("there are " + llvm::Twine(scales.size()) + " scales for " +
+                 llvm::Twine(axes.size()) + " axes");
   for (size_t i = 0; i < axes.size(); ++i) {
     if (!(scales[i] > 0) || scales[i] > 1e6)
       failBadInput("a scale is " + std::to_string(scales[i]) +
@@ -282,7 +285,8 @@ Target fromSizes(ImportContext &import, const Node &node, const Tensor &x,
                  llvm::ArrayRef<Dim> sizes, llvm::ArrayRef<int64_t> axes) {
   Target target{llvm::SmallVector<double>(x.rank(), 1), x.dims};
   if (sizes.size() != axes.size())
-    failBadInput(llvm::Twine(sizes.size()) + " sizes for " + llvm::Twine(axes.size()) + " axes");
+    failBadInput("there are " + llvm::Twine(sizes.size()) + " sizes for " +
+                 llvm::Twine(axes.size()) + " axes");
   std::string policy = node.stringAttribute("keep_aspect_ratio_policy", "stretch");
   std::optional<double> common;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -291,13 +295,15 @@ Target fromSizes(ImportContext &import, const Node &node, const Tensor &x,
     auto size = staticDim(sizes[i]), in = staticDim(x.dims[axes[i]]);
     if (!size || !in) {
       if (policy != "stretch")
-        failUnsupported("keep_aspect_ratio_policy \"" + policy + "\" with dynamic sizes");
+        failUnsupported("keep_aspect_ratio_policy \"" + policy +
+                        "\" with dynamic sizes is not supported");
       target.scales[axes[i]] = 0;
       target.dims[axes[i]] = sizes[i];
       continue;
     }
     if (*size < 1 || *in < 1)
-      failBadInput("impossible shape: resizing " + llvm::Twine(*in) + " to " + llvm::Twine(*size));
+      failBadInput("impossible shape: resizing a dimension from " + llvm::Twine(*in) + " to " +
+                   llvm::Twine(*size) + " elements; both sizes must be at least 1");
     double scale = double(*size) / double(*in);
     target.scales[axes[i]] = scale;
     target.dims[axes[i]] = sizes[i];
@@ -341,7 +347,10 @@ void resizeTo(ImportContext &import, const Node &node, const Tensor &x, const Ta
     axis.out = *staticDim(target.dims[i]);
     import.tensorType(x.type, target.dims); // Checks the size before the tables are filled.
     if (axis.out > (int64_t(1) << 28) || axis.in < 1)
-      failBadInput("impossible shape: resizing to " + describeDims(target.dims));
+      failBadInput(
+          "impossible shape: resizing " + describeDims(x.dims) + " to " +
+          describeDims(target.dims) +
+          "; a resized dimension must have at least 1 element before and at most 2^28 after");
     computeTaps(mode, axis);
     axes.push_back(std::move(axis));
   }

@@ -1,8 +1,8 @@
 // Imports ScatterND, which replaces slices of a tensor, as gantry.scatter.
 //
 // The dimensions that the indices address are merged into one. The position of each update along
-// the merged dimension is computed from its indices. An update whose index is out of range is not
-// written.
+// the merged dimension is computed from its indices. A constant index out of range fails the
+// import. An update whose index is computed at run time and out of range is not written.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
@@ -11,8 +11,10 @@ namespace gantry::importer {
 
 namespace {
 
-/// The operands of a ScatterND: data [places, ...], with the addressed dimensions merged; indices
-/// [outer, ..., depth]; updates [outer, ..., ...]. There is at least one outer dimension.
+/// The operands of a ScatterND. The data has the shape [places, row...], where the addressed
+/// dimensions are merged into `places` and row... are the dimensions that are not addressed. The
+/// indices have the shape [outer..., depth], and the updates [outer..., row...]. There is at least
+/// one outer dimension.
 struct Scatter {
   Tensor data, updates, indices;
   Dims addressed; // The dimensions of the data that the indices address; their number is the depth.
@@ -31,7 +33,8 @@ Scatter operandsOf(ImportContext &import, const Node &node) {
       indices.rank() == 0 ? std::nullopt : staticDim(indices.dims.back());
   if (!depth || *depth < 1 || *depth > data.rank())
     failBadInput("the last dimension of the indices " + describeDims(indices.dims) +
-                 " does not fit the data " + describeDims(data.dims));
+                 " must be static, at least 1, and at most the rank of the data " +
+                 describeDims(data.dims));
   const llvm::ArrayRef<Dim> outer = llvm::ArrayRef(indices.dims).drop_back();
   const llvm::ArrayRef<Dim> inner = llvm::ArrayRef(data.dims).drop_front(*depth);
   Dims expected(outer);
@@ -65,7 +68,7 @@ llvm::SmallVector<int64_t> knownPositions(const Scatter &scatter) {
   for (int64_t i = 0; i < scatter.indices.constant->elementCount(); ++i) {
     const int64_t index = scatter.indices.constant->intAt(i), size = sizes[i % depth];
     if (index < -size || index >= size)
-      failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of " +
+      failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of size " +
                    llvm::Twine(size));
     if (i % depth == 0)
       positions.push_back(0);
@@ -94,7 +97,8 @@ Tensor computedPositions(ImportContext &import, const Scatter &scatter) {
     const Scalar zero = b.constantInt(DType::kI64, 0);
     Scalar position = b.constantInt(DType::kIndex, 0), valid;
     for (auto [index, dim] : llvm::zip(x, scatter.addressed)) {
-      // The indices are compared as i64, because an index of the device may have 32 bits.
+      // The range is checked before the conversion to MLIR's type index, because index has 32 bits
+      // on some devices.
       const Scalar size = b.cast(b.dimension(dim), DType::kI64);
       const Scalar at = b.select(b.compare(Compare::kLess, index, zero), b.add(index, size), index);
       const Scalar inside = b.andBits(b.compare(Compare::kGreaterEqual, at, zero),
@@ -107,7 +111,7 @@ Tensor computedPositions(ImportContext &import, const Scatter &scatter) {
   return import.generic(spec);
 }
 
-/// Replaces the rows of constant data.
+/// Returns constant data in which the rows at `positions` are replaced by the constant updates.
 Tensor folded(ImportContext &import, const Scatter &scatter, llvm::ArrayRef<int64_t> positions) {
   uint8_t *bytes = nullptr;
   auto result = makeDense(scatter.data.type, scatter.data.constant->dims, bytes);

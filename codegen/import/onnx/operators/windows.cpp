@@ -113,7 +113,7 @@ void readKernelAttributes(const Node &node, size_t spatialRank, llvm::ArrayRef<i
   check(windows.dilations, "dilations");
   for (size_t i = 0; i < spatialRank; ++i)
     if (windows.kernel[i] > 1 && windows.dilations[i] > kMaxExtent / windows.kernel[i])
-      failBadInput("shape arithmetic overflows: a dilated kernel beyond 2^40");
+      failBadInput("shape arithmetic overflows: a dilated kernel spans more than 2^40 elements");
 }
 
 Windows readWindows(const Node &node, llvm::ArrayRef<Dim> input, llvm::ArrayRef<int64_t> kernel) {

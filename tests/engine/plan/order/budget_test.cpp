@@ -1,5 +1,6 @@
-// Tests fitBudget. A replay of the operators and of the plan's actions checks that every value is
-// in memory when an operator reads it, and measures the peak independently of the planner.
+// Tests fitBudget(), which lowers the peak to a budget by actions: it moves values to host memory
+// and back, or recomputes them. A replay of the operators and actions checks that every value is in
+// memory when an operator reads it, and measures the peak independently of fitBudget().
 #include "engine/plan/order/budget.h"
 #include "tests/support/branchy_graph.h"
 
@@ -126,7 +127,8 @@ TEST(Budget, MeetsSixtyPercentOfThePeakOfBranchyNetworks) {
 }
 
 TEST(Budget, ValuesThatMayNotLeaveStay) {
-  // Both have a gap during the command that writes value 2, which is the peak.
+  // In the first graph, the last operator reads all values, so none of them can leave memory. In
+  // the second graph, values 0 and 1 can leave while value 2 is alive, unless mayLeave is false.
   OrderProblem graph;
   graph.values = {{100, false}, {50, false}, {100, false}};
   graph.operators = {{{}, {0}, {}}, {{}, {1}, {}}, {{}, {2}, {}}, {{0, 1, 2}, {}, {}}};

@@ -204,9 +204,11 @@ TEST(Order, LowersBranchyNetworksByAFifth) {
       logSum += std::log(ratio);
       ++count;
       if (seed == 1)
-        std::printf("%-18s %3zu operators: %6.1f%% of the given order's peak, %u stages (%u), %s\n",
-                    graph.name.c_str(), graph.problem.operators.size(), 100 * ratio, found->stages,
-                    found->givenStages, found->optimal ? "optimal" : "best found");
+        std::printf(
+            "%-18s %3zu operators: %6.1f%% of the given order's peak, %u stages (given order: "
+            "%u), %s\n",
+            graph.name.c_str(), graph.problem.operators.size(), 100 * ratio, found->stages,
+            found->givenStages, found->optimal ? "optimal" : "best found");
     }
   const double mean = std::exp(logSum / count);
   std::printf("geometric mean over %d graphs: %.3f\n", count, mean);

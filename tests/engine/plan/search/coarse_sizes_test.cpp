@@ -54,8 +54,8 @@ TEST(CoarseSizes, FindTheUnitOfTheOriginalSizes) {
   }
 }
 
-/// Stacks all rounded items. The placement with the true sizes must lie within the capacity of the
-/// number of parts that the stack needs.
+/// Stacks all items with their rounded sizes, which are in parts (coarse_sizes.h). The same stack
+/// with the true sizes must lie within the bytes of as many parts.
 TEST(CoarseSizes, PlacementsWithinThePartsAreWithinTheCapacity) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

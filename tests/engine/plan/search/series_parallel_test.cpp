@@ -1,5 +1,5 @@
-// Tests SeriesParallel, which joins items to boxes: which joins it makes, and that every placement
-// of the boxes expands to a valid placement of the items.
+// Tests SeriesParallel, which joins items to larger rectangles, called boxes: which joins it makes,
+// and that every placement of the boxes expands to a valid placement of the items.
 #include "engine/plan/search/series_parallel.h"
 #include "engine/plan/random.h"
 #include "tests/support/plan_instances.h"
@@ -66,9 +66,10 @@ TEST(SeriesParallel, UnequalSizesJoinWithinTheToleranceOnly) {
 }
 
 TEST(SeriesParallel, APrematureJoinIsTakenApart) {
-  // The two items that begin at 3 have equal lifetimes and would join to one box of 100 bytes. Each
-  // must instead follow the item of its own size that ends at 3, because these begin at different
-  // moments and do not join.
+  // The two items that begin at 3 have equal lifetimes and would join to one box of 100 bytes. This
+  // box could not join further: the two items that end at 3 begin at different moments, so they do
+  // not join to a box of 100 bytes. Each item that begins at 3 must instead join the item of its
+  // own size that ends at 3.
   const Problem problem = problemOf({{0, 3, 60}, {1, 3, 40}, {3, 5, 60}, {3, 5, 40}, {0, 1, 40}});
   const SeriesParallel joined(problem, 0);
   EXPECT_EQ(joined.reduced().count(), 1u);
