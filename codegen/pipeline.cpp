@@ -57,6 +57,7 @@ void addOperatorPasses(OpPassManager &program, const DeviceProfile &profile) {
   if (hasDotProducts)
     program.addPass(createCenterZeroPoints());
   program.addPass(createSplitReductions());
+  program.addPass(createPadSizes(PadSizesOptions{profile.preferTexelLoads}));
   program.addPass(
       createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));
   program.addPass(createFoldReshapes());

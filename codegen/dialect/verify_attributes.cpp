@@ -351,6 +351,7 @@ LogicalResult GantryDialect::verifyOperationAttribute(Operation *op, NamedAttrib
       rule<BuffersAttr, SpirvModule>(),
       builtinRule<TensorAttrHelper, StringAttr>(),
       builtinRule<WhyAttrHelper, StringAttr>(),
+      builtinRule<StoredAttrHelper, UnitAttr>(),
       builtinRule<RoundsAttrHelper, UnitAttr, arith::TruncFOp>(),
       builtinRule<RoundedAttrHelper, UnitAttr, arith::TruncFOp>(),
       builtinRule<ExactAttrHelper, UnitAttr>(),

@@ -440,6 +440,32 @@ def PackConstants : Pass<"pack-constants", "::mlir::func::FuncOp"> {
                         "pack four bytes along the reduction, all output channels together">];
 }
 
+def PadSizes : Pass<"pad-sizes", "::mlir::func::FuncOp"> {
+  let summary = "round the sizes of matmuls and convolutions up to multiples of four or eight";
+  let description = [{
+    Kernels access memory in vectors of four elements, and a lane of a fast kernel computes eight
+    columns. The pass rounds a size up if a matmul or a convolution has it as the size of a
+    reduction loop, of the columns, or of the channels: to a multiple of four, and to a multiple of
+    eight if that adds at most a tenth. All operators between the matmuls then compute tensors with
+    padding (size_classes.h). Constants get zeros. If a reduction reads the padding of a computed
+    tensor, the padding is zero: where an operator would compute another value in it, a select
+    replaces it, so that infinities and NaNs cannot reach the padding either.
+
+    Inputs of the program, and results that cannot have padding, are copied into padded tensors
+    (`gantry.stored`). Operators that need the tensor without padding read a slice. A size stays as
+    it is if these conversions cost more than the products gain, if it is dynamic, or if a reduction
+    that does not ignore zeros, as a maximum, runs over it.
+
+    Before: `%y = matmul(%x : tensor<8x767xf32>, %w : tensor<767x61xf32>)`.
+    After: `%p = copy(tensor.pad %x) : tensor<8x768xf32>; %m = matmul(%p, %w' : tensor<768x64xf32>);
+    %y = tensor.extract_slice %m[0, 0] [8, 61] [1, 1]`.
+  }];
+  let options = [Option<"blocks", "blocks", "bool", "false",
+                        "a software device, for which images are stored in blocks of channels">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
   let summary = "let operators write into the slices of a concatenation";
   let description = [{

@@ -19,7 +19,14 @@ bool isComputeOp(Operation *op) {
       op);
 }
 
+/// Returns whether the operator is a copy whose result is stored.
+static bool isStored(Operation *op) {
+  return op->hasAttr(GantryDialect::StoredAttrHelper::getNameStr());
+}
+
 bool isMovement(Operation *op) {
+  if (isStored(op))
+    return false;
   if (isa<tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op))
     return true;
   auto generic = dyn_cast<linalg::GenericOp>(op);
@@ -480,7 +487,7 @@ bool FusionGroups::fitsBuffers(const Use &use, const llvm::SetVector<Value> &add
 /// Makes the operator a member of the groups of all its users if that is possible and pays off.
 /// Returns whether it did.
 bool FusionGroups::tryInline(Operation *op) {
-  if (op->getNumResults() != 1 || isShuffle(op) || isa<ScatterOp>(op))
+  if (op->getNumResults() != 1 || isShuffle(op) || isStored(op) || isa<ScatterOp>(op))
     return false;
   Value value = op->getResult(0);
   const std::optional<Use> use = useOf(value);

@@ -39,7 +39,8 @@ MAX_FUNCTION_LINES = 80
 MAX_CLASS_SOURCES = 3
 
 # Sources that may have up to MAX_LONG_LINES lines, each with the reason.
-LONG_FILES = {"engine/artifact/verify.cpp": "one class checks all tables of a program",
+LONG_FILES = {"codegen/passes/Passes.td": "it is the reference of all passes",
+              "engine/artifact/verify.cpp": "one class checks all tables of a program",
               "engine/include/gantry/gantry.h": "users include one header, which is also the manual of the C API"}
 
 MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK|not impl" r"emented|unimpl" r"emented)\b")

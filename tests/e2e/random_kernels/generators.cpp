@@ -358,6 +358,54 @@ void makeReduction(Maker &make) {
     make.combine("Mul", make.numbers(x.dims, 1), [](double a, double b) { return a * b; });
 }
 
+/// Adds layers of matmuls or convolutions with elementwise operators between them. Their widths are
+/// often odd, so the compiler may pad the tensors between them. An infinity in the input must not
+/// reach other rows through the padding.
+void makeLayers(Maker &make, Format format) {
+  const bool images = make.chance(0.5);
+  int64_t width = make.size(20);
+  Tensor x =
+      make.numbers(images ? std::vector<int64_t>{1, width, make.number(3, 9), make.number(3, 9)}
+                          : std::vector<int64_t>{make.number(1, 9), width},
+                   1);
+  const bool special = format == Format::kF32 && make.chance(0.3);
+  if (special)
+    x.values[0] = make.chance(0.5) ? INFINITY : -INFINITY;
+  make.say((images ? "convolutions of " : "matmuls of ") + describe(x.dims) + ":");
+  make.expected = x;
+  make.name = make.input(x);
+  for (int64_t layers = make.number(2, 3); layers > 0; --layers) {
+    const int64_t next = make.size(20), taps = make.chance(0.5) ? 1 : 3;
+    Tensor weights = make.numbers(images ? std::vector<int64_t>{next, width, taps, taps}
+                                         : std::vector<int64_t>{width, next},
+                                  images ? 0.3 : 0.5);
+    make.say(" ");
+    make.say(describe(weights.dims));
+    const std::string source = make.name;
+    if (images) {
+      const Convolution how{{1, 1}, {1, 1}, {taps / 2, taps / 2}, {taps / 2, taps / 2}};
+      OnnxModel::attribute(make.node("Conv", {source, make.constant(weights)}), "pads",
+                           std::vector<int64_t>(4, taps / 2));
+      make.expected = convolution(make.expected, weights, how, {});
+    } else {
+      make.node("MatMul", {source, make.constant(weights)});
+      make.expected = matmul(make.expected, weights);
+    }
+    width = next;
+    if (make.chance(0.3))
+      make.combine("Add", make.numbers({}, 1), [](double a, double b) { return a + b; });
+    if (make.chance(0.4)) {
+      make.node("Sigmoid", {make.name});
+      make.expected = mapped(make.expected, [](double v) { return 1 / (1 + std::exp(-v)); });
+      make.say(" Sigmoid");
+    } else if (make.chance(0.6)) {
+      make.relu();
+    }
+  }
+  if (special)
+    make.replaceNan();
+}
+
 void makeChain(Maker &make) {
   std::vector<int64_t> dims;
   for (int64_t i = make.number(1, 4); i > 0; --i)
@@ -408,7 +456,7 @@ void makeChain(Maker &make) {
 
 KernelCase randomKernel(uint64_t seed) {
   std::mt19937_64 random(seed);
-  const auto kind = random() % 8, which = random() % 100;
+  const auto kind = random() % 9, which = random() % 100;
   const bool integers = kind < 5 && which >= 60;
   const Format format = integers         ? Format::kInt8
                         : which % 4 == 1 ? Format::kF16
@@ -423,6 +471,8 @@ KernelCase randomKernel(uint64_t seed) {
     makeAttention(make);
   else if (kind == 6)
     makeReduction(make);
+  else if (kind == 7)
+    makeLayers(make, format);
   else
     makeChain(make);
   return make.finish();

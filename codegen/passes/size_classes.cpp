@@ -1,0 +1,324 @@
+#include "codegen/passes/size_classes.h"
+
+#include "codegen/passes/constant_bytes.h"
+#include "codegen/passes/padding_value.h"
+#include "codegen/tiling/linalg_patterns.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kVector = 4; // Elements of a vector.
+constexpr int64_t kRun = 8;    // The columns that a lane of a fast kernel computes.
+// The size of a multiple of kVector grows to a multiple of kRun if it grows by at most a tenth.
+constexpr double kMaxGrowth = 1.1;
+// The costs of a conversion, in multiplications: for each element, and for its dispatch. An image
+// is copied in any case if the device wants blocks of channels. A dispatch takes about 10 us, in
+// which a software device multiplies far less than a GPU.
+constexpr double kCopyCost = 50, kBlocksCopyCost = 10;
+constexpr double kSoftwareDispatchCost = 1e5, kGpuDispatchCost = 1e7;
+constexpr double kTypicalExtent = 64; // The assumed size of a dynamic dimension.
+
+int64_t roundUpTo(int64_t size, int64_t unit) { return (size + unit - 1) / unit * unit; }
+
+/// Returns the size that kernels handle fast, from `size` on.
+int64_t fastSize(int64_t size) {
+  if (ShapedType::isDynamic(size) || size <= kVector)
+    return size;
+  const int64_t vectors = roundUpTo(size, kVector), runs = roundUpTo(size, kRun);
+  return static_cast<double>(runs) <= kMaxGrowth * static_cast<double>(vectors) ? runs : vectors;
+}
+
+bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
+
+double elementsOf(Value tensor) {
+  double count = 1;
+  for (int64_t extent : typeOf(tensor).getShape())
+    count *= ShapedType::isDynamic(extent) ? kTypicalExtent : static_cast<double>(extent);
+  return count;
+}
+
+bool isSplat(Value tensor) {
+  auto constant = tensor.getDefiningOp<arith::ConstantOp>();
+  return constant && isa<SplatElementsAttr>(constant.getValue());
+}
+
+/// Returns whether a constant of other sizes can be made from this one.
+bool isPaddable(Value tensor) {
+  auto constant = tensor.getDefiningOp<arith::ConstantOp>();
+  return isSplat(tensor) || (constant && typeOf(tensor).getElementTypeBitWidth() % 8 == 0 &&
+                             !constantBytes(constant.getValue()).empty());
+}
+
+/// Returns whether the tensor is only the initial value of results.
+bool isInitial(Value tensor) {
+  auto fill = tensor.getDefiningOp<linalg::FillOp>();
+  return tensor.getDefiningOp<tensor::EmptyOp>() ||
+         (fill && fill.getOutputs().front().getDefiningOp<tensor::EmptyOp>());
+}
+
+/// Returns the loop that is the whole index; none for any other index.
+std::optional<unsigned> loopOf(AffineExpr index) {
+  auto dim = dyn_cast<AffineDimExpr>(index);
+  return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
+}
+
+bool hasLoop(AffineMap map, unsigned loop) {
+  return llvm::any_of(map.getResults(), [&](AffineExpr index) { return loopOf(index) == loop; });
+}
+
+} // namespace
+
+SizeClasses::SizeClasses(Block &block, bool blocks) : blocks_(blocks) {
+  for (Operation &op : block)
+    addOperation(&op);
+  classes_.resize(parents_.size());
+  for (auto [tensor, node] : tensors_)
+    for (auto [d, size] : llvm::enumerate(typeOf(tensor).getShape()))
+      if (Class &known = classes_[find(node + static_cast<unsigned>(d))]; known.size == 0)
+        known.size = size;
+      else if (known.size != size)
+        known.size = ShapedType::kDynamic;
+  for (auto [op, node] : loops_)
+    addGain(cast<linalg::GenericOp>(op));
+  addConversions(block);
+  choose();
+}
+
+unsigned SizeClasses::nodesOf(Value tensor) {
+  auto [found, inserted] = tensors_.try_emplace(tensor, static_cast<unsigned>(parents_.size()));
+  if (inserted)
+    for (int64_t d = 0; d < typeOf(tensor).getRank(); ++d)
+      parents_.push_back(static_cast<unsigned>(parents_.size()));
+  return found->second;
+}
+
+unsigned SizeClasses::find(unsigned node) const {
+  while (parents_[node] != node)
+    node = parents_[node] = parents_[parents_[node]];
+  return node;
+}
+
+void SizeClasses::link(OpOperand &use, unsigned dim, unsigned node) {
+  linkedUses_[{&use, dim}] = node;
+  // Constants and initial values are made for each use, so their other uses do not matter.
+  if (!isPaddable(use.get()) && !isInitial(use.get()))
+    unite(nodesOf(use.get()) + dim, node);
+}
+
+void SizeClasses::linkResult(Value result, unsigned dim, unsigned node) {
+  linkedResults_[{result, dim}] = node;
+  unite(nodesOf(result) + dim, node);
+}
+
+// ---- Links --------------------------------------------------------------------------------------
+
+void SizeClasses::addOperation(Operation *op) {
+  if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+    if (generic.getNumResults() == 1)
+      addGeneric(generic);
+  } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+    addReshape(op);
+  } else if (isa<tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op)) {
+    addMove(op);
+  }
+}
+
+void SizeClasses::addGeneric(linalg::GenericOp op) {
+  const auto first = static_cast<unsigned>(parents_.size());
+  loops_[op] = first;
+  // An index that several loops determine, as in a window, allows none of them to grow.
+  llvm::SmallBitVector fixed(op.getNumLoops());
+  for (AffineMap map : op.getIndexingMapsArray())
+    for (AffineExpr index : map.getResults())
+      if (!loopOf(index))
+        index.walk([&](AffineExpr part) {
+          if (auto loop = loopOf(part))
+            fixed.set(*loop);
+        });
+  // The body of a reduction may tell the steps apart by their index.
+  op.walk([&](linalg::IndexOp index) {
+    if (op.getNumReductionLoops() > 0)
+      fixed.set(static_cast<unsigned>(index.getDim()));
+  });
+  // The padding of a splat is not zero.
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    for (OpOperand *use : op.getDpsInputOperands())
+      if (op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel &&
+          isSplat(use->get()) && op.getMatchingIndexingMap(use).isFunctionOfDim(loop))
+        fixed.set(loop);
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    parents_.push_back(first + loop);
+  for (OpOperand &use : op->getOpOperands()) {
+    if (!isTensor(use.get()))
+      continue;
+    for (auto [d, index] : llvm::enumerate(op.getMatchingIndexingMap(&use).getResults()))
+      if (auto loop = loopOf(index); loop && !fixed.test(*loop))
+        link(use, static_cast<unsigned>(d), first + *loop);
+  }
+  for (auto [d, index] : llvm::enumerate(op.getIndexingMapsArray().back().getResults()))
+    if (auto loop = loopOf(index); loop && !fixed.test(*loop))
+      linkResult(op.getResult(0), static_cast<unsigned>(d), first + *loop);
+}
+
+/// Links a dimension with the dimension of the other shape that has the same elements.
+void SizeClasses::addReshape(Operation *op) {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  const bool expands = isa<tensor::ExpandShapeOp>(op);
+  if (!typeOf(source).hasStaticShape())
+    return;
+  const auto groups = expands ? cast<tensor::ExpandShapeOp>(op).getReassociationIndices()
+                              : cast<tensor::CollapseShapeOp>(op).getReassociationIndices();
+  auto wide = typeOf(expands ? result : source);
+  for (auto [d, group] : llvm::enumerate(groups)) {
+    std::optional<unsigned> only;
+    unsigned count = 0;
+    for (int64_t dim : group)
+      if (wide.getDimSize(dim) != 1) {
+        only = static_cast<unsigned>(dim);
+        ++count;
+      }
+    if (count != 1)
+      continue;
+    const auto narrow = static_cast<unsigned>(d);
+    const unsigned from = expands ? narrow : *only, to = expands ? *only : narrow;
+    linkResult(result, to, nodesOf(source) + from);
+    link(op->getOpOperand(0), from, nodesOf(result) + to);
+  }
+}
+
+/// Links the dimensions along which a pad, a slice or a concatenation moves nothing.
+void SizeClasses::addMove(Operation *op) {
+  Value result = op->getResult(0);
+  const int64_t rank = typeOf(result).getRank();
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  auto pad = dyn_cast<tensor::PadOp>(op);
+  auto concat = dyn_cast<tensor::ConcatOp>(op);
+  if (!typeOf(op->getOperand(0)).hasStaticShape() || !typeOf(result).hasStaticShape() ||
+      typeOf(op->getOperand(0)).getRank() != rank || (pad && !pad.getConstantPaddingValue()))
+    return;
+  for (unsigned d = 0; d < rank; ++d) {
+    const bool moves =
+        concat ? d == concat.getDim()
+               : typeOf(op->getOperand(0)).getDimSize(d) != typeOf(result).getDimSize(d);
+    if (moves || (slice && (slice.isDynamicOffset(d) || slice.getStaticOffset(d) != 0)))
+      continue;
+    linkResult(result, d, nodesOf(result) + d);
+    for (OpOperand &use : op->getOpOperands())
+      if (isTensor(use.get()))
+        link(use, d, nodesOf(result) + d);
+  }
+}
+
+// ---- Decisions ----------------------------------------------------------------------------------
+
+/// Adds the products of a matmul or convolution to the classes of the loops whose size matters: the
+/// reduction loops over both factors, and the loop over the columns of the result or its channels.
+void SizeClasses::addGain(linalg::GenericOp op) {
+  const unsigned first = loops_[op];
+  const auto iterators = op.getIteratorTypesArray();
+  const auto factors = factorsOf(op);
+  const bool ignores = ignoresZeros(op);
+  double products = 1;
+  for (int64_t extent : op.getStaticLoopRanges())
+    products *= ShapedType::isDynamic(extent) ? kTypicalExtent : static_cast<double>(extent);
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    if (iterators[loop] == utils::IteratorType::parallel)
+      continue;
+    Class &reduced = classes_[find(first + loop)];
+    reduced.isReduced = true;
+    reduced.isFixed |= !ignores;
+    if (factors && hasLoop(op.getMatchingIndexingMap(factors->first), loop) &&
+        hasLoop(op.getMatchingIndexingMap(factors->second), loop))
+      reduced.gain += products;
+  }
+  const AffineMap result = op.getIndexingMapsArray().back();
+  if (!factors || result.getNumResults() == 0)
+    return;
+  OpOperand *filter = nullptr; // The constant factor.
+  bool windows = false;
+  for (OpOperand *factor : {factors->first, factors->second}) {
+    if (factor->get().getDefiningOp<arith::ConstantOp>())
+      filter = factor;
+    windows |=
+        !op.getMatchingIndexingMap(factor).isProjectedPermutation(/*allowZeroInResults=*/true);
+  }
+  const auto addIf = [&](unsigned position, bool withoutFilter) {
+    const auto loop = loopOf(result.getResult(position));
+    if (loop && (filter ? hasLoop(op.getMatchingIndexingMap(filter), *loop) : withoutFilter))
+      classes_[find(first + *loop)].gain += products;
+  };
+  addIf(result.getNumResults() - 1, !windows);
+  if (result.getNumResults() >= 3)
+    addIf(1, windows);
+}
+
+/// Adds the costs of slices and padded copies to the classes.
+void SizeClasses::addConversions(Block &block) {
+  const auto add = [&](Value tensor, unsigned dim) {
+    const bool isImage = typeOf(tensor).getRank() >= 3 && dim == 1;
+    classes_[find(tensors_.lookup(tensor) + dim)].cost +=
+        elementsOf(tensor) * (blocks_ && isImage ? kBlocksCopyCost : kCopyCost) +
+        (blocks_ ? kSoftwareDispatchCost : kGpuDispatchCost);
+  };
+  for (auto [tensor, node] : tensors_) {
+    for (unsigned d = 0; d < typeOf(tensor).getRank(); ++d) {
+      if (!linkedResults_.contains({tensor, d})) {
+        add(tensor, d); // Its users read a padded copy.
+        continue;
+      }
+      const auto isExact = [&](OpOperand &use) {
+        return !isa<tensor::DimOp>(use.getOwner()) && !linkedUses_.contains({&use, d});
+      };
+      if (llvm::any_of(tensor.getUses(), isExact))
+        add(tensor, d);
+    }
+  }
+}
+
+void SizeClasses::choose() {
+  for (Class &each : classes_) {
+    each.padded = each.size;
+    if (each.isFixed || each.gain <= each.cost || ShapedType::isDynamic(each.size))
+      continue;
+    each.padded = fastSize(each.size);
+    anyPadded_ |= each.padded != each.size;
+  }
+}
+
+llvm::SmallVector<int64_t> SizeClasses::sizesOf(OpOperand &use) const {
+  llvm::SmallVector<int64_t> sizes(typeOf(use.get()).getShape());
+  for (unsigned d = 0; d < sizes.size(); ++d)
+    if (auto found = linkedUses_.find({&use, d}); found != linkedUses_.end())
+      sizes[d] += growthOf(found->second);
+  return sizes;
+}
+
+llvm::SmallVector<int64_t> SizeClasses::sizesOf(Value result) const {
+  llvm::SmallVector<int64_t> sizes(typeOf(result).getShape());
+  for (unsigned d = 0; d < sizes.size(); ++d)
+    if (auto found = linkedResults_.find({result, d}); found != linkedResults_.end())
+      sizes[d] += growthOf(found->second);
+  return sizes;
+}
+
+bool SizeClasses::isPadded(linalg::GenericOp op, unsigned loop) const {
+  return growthOf(loops_.lookup(op) + loop) > 0;
+}
+
+bool SizeClasses::needsZeros(Value tensor) const {
+  for (unsigned d = 0; d < typeOf(tensor).getRank(); ++d)
+    if (auto found = linkedResults_.find({tensor, d}); found != linkedResults_.end())
+      if (growthOf(found->second) > 0 && classes_[find(found->second)].isReduced)
+        return true;
+  return false;
+}
+
+} // namespace gantry::codegen

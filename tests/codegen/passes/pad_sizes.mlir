@@ -1,0 +1,143 @@
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pad-sizes{blocks}))' | FileCheck %s
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pad-sizes))' | FileCheck %s --check-prefix=GPU
+
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d2, d1)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// The depth and the columns grow, from 255 and 253 to 256. The inputs are copied into padded tensors, and the result is
+// sliced. Nothing reads the rows in vectors, so they stay. On a GPU, the dispatches of the copies would take longer
+// than this matmul.
+// CHECK-LABEL: func @matmul
+// GPU-LABEL: func @matmul
+// GPU-NOT: gantry.stored
+// GPU: return
+// CHECK: tensor.pad %arg1 low[0, 0] high[1, 3]
+// CHECK: gantry.stored
+// CHECK: tensor.pad %arg0 low[0, 0] high[0, 1]
+// CHECK: gantry.stored
+// CHECK: %[[M:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<127x256xf32>, tensor<256x256xf32>) outs(%{{.*}} : tensor<127x256xf32>)
+// CHECK: %[[Y:.*]] = tensor.extract_slice %[[M]][0, 0] [127, 253] [1, 1]
+// CHECK: return %[[Y]]
+func.func @matmul(%x: tensor<127x255xf32>, %w: tensor<255x253xf32>) -> tensor<127x253xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<127x253xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<127x253xf32>) -> tensor<127x253xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<127x255xf32>, tensor<255x253xf32>) outs(%f : tensor<127x253xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<127x253xf32>
+  return %m : tensor<127x253xf32>
+}
+
+// -----
+
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d2, d1)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// The second matmul reads the padding, so it must be zero. The first matmul could compute a NaN in it, from an infinity
+// times zero, and the exponential computes one. A select replaces both.
+// CHECK-LABEL: func @zeros
+// CHECK: tensor<512x256xf32>, tensor<256x256xf32>
+// CHECK: linalg.index 1
+// CHECK: arith.cmpi ult
+// CHECK: arith.select
+// CHECK: math.exp
+// CHECK: linalg.index 1
+// CHECK: arith.select
+// CHECK: tensor<512x256xf32>, tensor<256x512xf32>
+// CHECK-NOT: tensor.extract_slice
+// CHECK: return
+func.func @zeros(%x: tensor<512x256xf32>, %v: tensor<256x253xf32>, %w: tensor<253x512xf32>) -> tensor<512x512xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<512x253xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<512x253xf32>) -> tensor<512x253xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<512x256xf32>, tensor<256x253xf32>) outs(%f : tensor<512x253xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<512x253xf32>
+  %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%m : tensor<512x253xf32>) outs(%e : tensor<512x253xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %0 = math.exp %p : f32
+    linalg.yield %0 : f32
+  } -> tensor<512x253xf32>
+  %d = tensor.empty() : tensor<512x512xf32>
+  %h = linalg.fill ins(%z : f32) outs(%d : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %n = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%g, %w : tensor<512x253xf32>, tensor<253x512xf32>) outs(%h : tensor<512x512xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<512x512xf32>
+  return %n : tensor<512x512xf32>
+}
+
+// -----
+
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d2, d1)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// A small matmul costs less than padded copies of its operands.
+// CHECK-LABEL: func @small
+// CHECK-NOT: gantry.stored
+// CHECK: return
+func.func @small(%x: tensor<8x31xf32>, %w: tensor<31x9xf32>) -> tensor<8x9xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x9xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x9xf32>) -> tensor<8x9xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<8x31xf32>, tensor<31x9xf32>) outs(%f : tensor<8x9xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x9xf32>
+  return %m : tensor<8x9xf32>
+}
+
+// -----
+
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d2, d1)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// A maximum over the columns would see the zeros of the padding, so the columns stay.
+// CHECK-LABEL: func @maximum
+// CHECK: ins(%{{.*}}, %{{.*}} : tensor<512x256xf32>, tensor<256x253xf32>)
+// CHECK: ins(%{{.*}} : tensor<512x253xf32>)
+// CHECK: return
+func.func @maximum(%x: tensor<512x256xf32>, %v: tensor<256x253xf32>) -> tensor<512xf32> {
+  %z = arith.constant 0.0 : f32
+  %l = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<512x253xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<512x253xf32>) -> tensor<512x253xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<512x256xf32>, tensor<256x253xf32>) outs(%f : tensor<512x253xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<512x253xf32>
+  %d = tensor.empty() : tensor<512xf32>
+  %h = linalg.fill ins(%l : f32) outs(%d : tensor<512xf32>) -> tensor<512xf32>
+  %n = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%m : tensor<512x253xf32>) outs(%h : tensor<512xf32>) {
+  ^bb0(%p: f32, %acc: f32):
+    %0 = arith.maximumf %acc, %p : f32
+    linalg.yield %0 : f32
+  } -> tensor<512xf32>
+  return %n : tensor<512xf32>
+}
