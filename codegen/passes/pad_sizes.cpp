@@ -370,7 +370,7 @@ private:
   llvm::DenseMap<Value, Padded> computed_; // The results of rebuilt operators, by the old results.
   llvm::DenseMap<Value, std::map<Shape, Padded>> versions_; // By the old tensor and the sizes.
   llvm::DenseSet<Operation *> replaced_;
-  llvm::SmallVector<linalg::GenericOp> copies_; // Of tensors, with padding.
+  llvm::SmallVector<linalg::GenericOp> copies_; // Padded copies of tensors.
 };
 
 struct PadSizesPass : impl::PadSizesBase<PadSizesPass> {

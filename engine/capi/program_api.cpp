@@ -46,7 +46,8 @@ gantry_status_t load(const capi::Call &call, Result<std::shared_ptr<const progra
 gantry_status_t portAt(const std::vector<program::Port> &ports, const char *kind, size_t index,
                        gantry_port_info_t *info) {
   if (!info)
-    return capi::nullArgument("gantry_program_port", "info");
+    return capi::nullArgument(kind[0] == 'i' ? "gantry_program_input" : "gantry_program_output",
+                              "info");
   if (index >= ports.size())
     return capi::report(statusf(StatusCode::kInvalidArgument,
                                 "there is no %s %zu; the program has %zu, numbered from 0", kind,

@@ -556,6 +556,10 @@ TEST(CApiBasics, RefusesDamagedArtifactsAndDescribesAValidOne) {
   ASSERT_EQ(gantry_program_load_memory(bytes.data(), bytes.size(), &program), GANTRY_STATUS_OK);
   gantry_port_info_t port;
   EXPECT_EQ(gantry_program_input(program, 1, &port), GANTRY_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(gantry_program_input(program, 0, nullptr), GANTRY_STATUS_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(gantry_last_error()).find("gantry_program_input"), std::string::npos);
+  EXPECT_EQ(gantry_program_output(program, 0, nullptr), GANTRY_STATUS_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(gantry_last_error()).find("gantry_program_output"), std::string::npos);
   ASSERT_EQ(gantry_program_output(program, 0, &port), GANTRY_STATUS_OK);
   EXPECT_EQ(port.dims[0], 100);
   EXPECT_EQ(port.dim_names[0], nullptr);
