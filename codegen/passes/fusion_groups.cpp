@@ -19,7 +19,8 @@ bool isComputeOp(Operation *op) {
       op);
 }
 
-/// Returns whether the operator is a copy whose result is stored.
+/// Returns whether the operator's result must lie in memory (gantry.stored), so it is never
+/// inlined.
 static bool isStored(Operation *op) {
   return op->hasAttr(GantryDialect::StoredAttrHelper::getNameStr());
 }
@@ -71,12 +72,13 @@ llvm::SetVector<Value> usedValues(Operation *op) {
 namespace {
 
 constexpr int kMaxCheapOps = 4;        // Scalar operations of an operator that is cheap to repeat.
-constexpr int64_t kMaxValues = 256;    // Limit on the elements of a key's value in registers.
+constexpr int64_t kMaxValues = 256;    // The longest value vector of an attention, in elements.
 constexpr int64_t kTypicalExtent = 64; // The assumed size of a dynamic dimension.
 
-// The costs of a prologue, measured by benchmarks/kernels/prologues.py on the software device: one
-// evaluation of an element serves this many results of a matmul, and storing an element and loading
-// it again costs as much as this many scalar operations.
+// A prologue is an elementwise operator that a matmul's kernel evaluates while it reads an operand.
+// Its costs, measured by benchmarks/kernels/prologues.py on the software device: the kernel
+// evaluates an element once for each kUsesPerEvaluation results that use it. Storing an element and
+// loading it again costs as much as kOperationsPerStoredElement scalar operations.
 constexpr int64_t kUsesPerEvaluation = 64, kOperationsPerStoredElement = 40;
 
 bool isReduction(Operation *op) {
@@ -125,9 +127,8 @@ bool isWidening(Operation *op) {
 }
 
 /// Returns whether the operator multiplies an operand of the matmul `user` by a factor that varies
-/// along the reduction (the gate of squeeze-and-excitation) and only along the reduction. If it is
-/// inlined, the kernel of `user` multiplies each element once per tile, and the product is not
-/// stored.
+/// only along the reduction, as the gate of squeeze-and-excitation does. If it is inlined, the
+/// kernel of `user` multiplies each element once per tile, and the product is not stored.
 bool isGateOf(Operation *op, Operation *user) {
   auto gate = dyn_cast<linalg::GenericOp>(op);
   auto reduction = dyn_cast<linalg::GenericOp>(user);
@@ -225,10 +226,10 @@ int64_t usesOfElement(linalg::GenericOp reduction, AffineMap operand) {
 }
 
 /// Returns whether the matmul `user` should evaluate the elementwise operator while it reads its
-/// operand. The operator is cheap, `user` reads no windows, which would evaluate an element once
-/// for each position of the window, and no reduction before the operator can evaluate it. To
-/// evaluate it in each tile that uses the element must cost less than to store its result and to
-/// load it again.
+/// operand. The operator must be cheap. `user` must read no windows, because it would evaluate an
+/// element once for each position of the window. The operator must not be the epilogue of an
+/// earlier reduction (isEpilogue()). Evaluating it in each tile that uses the element must cost
+/// less than storing its result and loading it again.
 bool isPrologueOf(Operation *op, Operation *user) {
   auto producer = dyn_cast<linalg::GenericOp>(op);
   auto reduction = dyn_cast<linalg::GenericOp>(user);
@@ -272,7 +273,8 @@ FusionGroups::FusionGroups(Block &block, unsigned maxBuffers, uint64_t scoreByte
       decide(&op);
       continue;
     }
-    // A fill is free inside of a dispatch. A fill that another operation reads is stored in memory.
+    // A fill is free inside of a dispatch. A fill is stored in memory if an
+    // operation that is not in a dispatch reads it.
     const bool isStored =
         isa<linalg::FillOp>(op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
           return !isComputeOp(block.findAncestorOpInBlock(*user));

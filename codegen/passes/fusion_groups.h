@@ -103,8 +103,9 @@ bool isComputeOp(mlir::Operation *op);
 /// concatenation.
 bool isMovement(mlir::Operation *op);
 
-/// Returns whether the operator moves elements in an order that no strides describe, so that its
-/// readers would lose vector loads: its operand's index has a remainder (fold-reshapes).
+/// Returns whether the operator moves elements in an order that no strides describe: an index of
+/// its operand is a remainder, as the pass fold-reshapes makes it for a shuffle of channels.
+/// Readers that evaluated it themselves would lose vector loads.
 bool isShuffle(mlir::Operation *op);
 
 /// Returns whether the value is a scalar constant or a tensor of equal or undefined elements. Each

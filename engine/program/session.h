@@ -58,7 +58,8 @@ struct DispatchInfo {
   const char *exactTile = nullptr;
 };
 
-/// Max number of runs of a session in flight; submit() then waits for the oldest.
+/// The largest number of runs of a session in flight. If there are this many, submit() waits for
+/// the oldest.
 inline constexpr size_t kMaxRunsInFlight = 8;
 
 class Session;
