@@ -138,9 +138,12 @@ std::optional<double> evaluateBody(linalg::GenericOp op,
   return BodyEvaluator(op.getRegion().front(), arguments).result();
 }
 
-bool ignoresZeros(linalg::GenericOp reduction) {
+bool ignoresZeros(linalg::GenericOp reduction, unsigned loop) {
   for (double accumulator : {1.25, -1.25}) {
-    llvm::SmallVector<Known> arguments(reduction->getNumOperands() - 1, 0.0);
+    llvm::SmallVector<Known> arguments;
+    for (OpOperand *use : reduction.getDpsInputOperands())
+      arguments.push_back(reduction.getMatchingIndexingMap(use).isFunctionOfDim(loop) ? Known(0.0)
+                                                                                      : Known());
     arguments.push_back(accumulator);
     if (evaluateBody(reduction, arguments) != accumulator)
       return false;

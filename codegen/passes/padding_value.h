@@ -16,7 +16,8 @@ namespace gantry::codegen {
 std::optional<double> evaluateBody(mlir::linalg::GenericOp op,
                                    llvm::ArrayRef<std::optional<double>> arguments);
 
-/// Returns whether a reduction ignores steps in which all its inputs are zero.
-bool ignoresZeros(mlir::linalg::GenericOp reduction);
+/// Returns whether a reduction ignores a step of the loop `loop` in which all inputs that depend on
+/// the loop are zero, whatever its other inputs are.
+bool ignoresZeros(mlir::linalg::GenericOp reduction, unsigned loop);
 
 } // namespace gantry::codegen

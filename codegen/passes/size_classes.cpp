@@ -225,7 +225,6 @@ void SizeClasses::addGain(linalg::GenericOp op) {
   const unsigned first = loops_[op];
   const auto iterators = op.getIteratorTypesArray();
   const auto factors = factorsOf(op);
-  const bool ignores = ignoresZeros(op);
   double products = 1;
   for (int64_t extent : op.getStaticLoopRanges())
     products *= ShapedType::isDynamic(extent) ? kTypicalExtent : static_cast<double>(extent);
@@ -234,7 +233,7 @@ void SizeClasses::addGain(linalg::GenericOp op) {
       continue;
     Class &reduced = classes_[find(first + loop)];
     reduced.isReduced = true;
-    reduced.isFixed |= !ignores;
+    reduced.isFixed |= !ignoresZeros(op, loop);
     if (factors && hasLoop(op.getMatchingIndexingMap(factors->first), loop) &&
         hasLoop(op.getMatchingIndexingMap(factors->second), loop))
       reduced.gain += products;

@@ -141,3 +141,40 @@ func.func @maximum(%x: tensor<512x256xf32>, %v: tensor<256x253xf32>) -> tensor<5
   } -> tensor<512xf32>
   return %n : tensor<512xf32>
 }
+
+// -----
+
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d2, d1)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// A sum of squared differences from a mean is not zero in the padding, so the columns stay.
+// CHECK-LABEL: func @differences
+// CHECK: ins(%{{.*}}, %{{.*}} : tensor<512x256xf32>, tensor<256x253xf32>)
+// CHECK: ins(%{{.*}}, %arg2 : tensor<512x253xf32>, tensor<512xf32>)
+// CHECK: return
+func.func @differences(%x: tensor<512x256xf32>, %v: tensor<256x253xf32>, %mean: tensor<512xf32>) -> tensor<512xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<512x253xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<512x253xf32>) -> tensor<512x253xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<512x256xf32>, tensor<256x253xf32>) outs(%f : tensor<512x253xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<512x253xf32>
+  %d = tensor.empty() : tensor<512xf32>
+  %h = linalg.fill ins(%z : f32) outs(%d : tensor<512xf32>) -> tensor<512xf32>
+  %n = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%m, %mean : tensor<512x253xf32>, tensor<512xf32>) outs(%h : tensor<512xf32>) {
+  ^bb0(%p: f32, %u: f32, %acc: f32):
+    %0 = arith.subf %p, %u : f32
+    %1 = arith.mulf %0, %0 : f32
+    %2 = arith.addf %acc, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<512xf32>
+  return %n : tensor<512xf32>
+}
