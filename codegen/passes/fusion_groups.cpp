@@ -203,8 +203,8 @@ bool isEpilogue(linalg::GenericOp op) {
   });
 }
 
-/// Returns the scalar operations for one element of the elementwise operator, and of those before
-/// it that isCheapChain() covers.
+/// Returns the number of scalar operations that compute one element of the operator's result,
+/// including those of the earlier operators that isCheapChain() covers.
 int64_t operationsOf(linalg::GenericOp op) {
   auto count = static_cast<int64_t>(op.getRegion().front().getOperations().size()) - 1;
   for (OpOperand *operand : op.getDpsInputOperands()) {

@@ -31,8 +31,8 @@ using Shape = llvm::SmallVector<int64_t>;
 
 RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
 
-/// Copies the elements of a constant into the low corner of a larger shape, whose other bytes are
-/// 0.
+/// Copies the elements of a constant to the same indices of a larger shape. All other bytes of
+/// `target` become zero.
 void copyIntoCorner(llvm::ArrayRef<char> source, llvm::ArrayRef<int64_t> shape,
                     llvm::ArrayRef<int64_t> padded, size_t elementBytes,
                     llvm::MutableArrayRef<char> target) {

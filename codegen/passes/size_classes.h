@@ -1,7 +1,7 @@
 // Decides which sizes of tensors should be rounded up to a multiple of four or eight, so that
-// kernels access memory in vectors and need no tails. For pad-sizes.
+// kernels access memory in vectors and need no tails. The pass pad-sizes applies the decisions.
 //
-// A loop of an operator and the dimensions of the tensors that it runs over must have one size.
+// A loop of an operator and the dimensions of tensors that it indexes must have the same size.
 // Such loops and dimensions form a class. A use or a result of an operator that cannot have padding
 // in a dimension is not linked to the class; a slice or a padded copy then converts between the
 // sizes. A class is padded if this speeds up matmuls and convolutions by more than the conversions
@@ -28,7 +28,7 @@ public:
   llvm::SmallVector<int64_t> sizesOf(mlir::OpOperand &use) const;
   llvm::SmallVector<int64_t> sizesOf(mlir::Value result) const;
 
-  /// Returns whether the size of a loop grows.
+  /// Returns whether the class of a loop has a larger size than the loop.
   bool isPadded(mlir::linalg::GenericOp op, unsigned loop) const;
 
   /// Returns whether a reduction runs over the padding of the tensor, which must then be zero.

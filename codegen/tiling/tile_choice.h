@@ -8,7 +8,7 @@
 //
 // In all functions, `kernel` is the outlined function of a kernel on tensors: it takes tensors,
 // then the sizes of their dynamic dimensions, and returns one tensor, or the rows and the positions
-// of a scatter. It is not changed.
+// of a scatter. No function changes the kernel.
 //
 // Threads: pure.
 #pragma once
