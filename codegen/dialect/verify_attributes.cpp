@@ -1,4 +1,5 @@
-// The verifiers of the dialect's attributes. They check the contents of each attribute, and whether
+// The verifiers of the dialect's attributes; GantryAttributes.td defines the parameters that the
+// messages name. They check the contents of each attribute, and whether
 // the operation, argument or result that has it may have it.
 #include "codegen/dialect/gantry_dialect.h"
 

@@ -4,10 +4,10 @@
 // over the dynamic dimensions. Every dispatch and every copy becomes a command that binds values. A
 // value lives from the first to the last command that binds it. A slot is a range of the arena:
 // results that take the storage of an operand (in_place) have the operand's slot, the inputs and
-// results of gantry.concat lie in the slot of the largest result, and every other transient has a
-// slot of its own. If the program is static, or all its dynamic dimensions have upper limits and
-// options.planForBounds is set, the slots get offsets in the arena. A static program also gets
-// barriers.
+// the result of a gantry.concat lie in one slot (of nested ones: all in the slot of the outermost
+// result), and every other transient has a slot of its own. If the program is static, or all its
+// dynamic dimensions have upper limits and options.planForBounds is set, the slots get offsets in
+// the arena. A static program also gets barriers.
 //
 // Thread safety: one builder at a time per module, because it adds index arithmetic to the
 // function.
@@ -94,7 +94,8 @@ private:
   const llvm::StringMap<uint32_t> &kernels_;
   const std::vector<KernelGeometry> &geometry_;
   const EmitOptions &options_;
-  /// Index in Program.values, by tensor (viewedTensor).
+  /// Index in Program.values, by tensor. A reshape has no value of its own; viewedTensor() returns
+  /// the tensor whose value it is a view of.
   llvm::DenseMap<mlir::Value, uint32_t> values_;
   /// Index in Program.values, by the hash of a constant's bytes: equal bytes are stored once.
   llvm::StringMap<uint32_t> constantsByHash_;

@@ -179,7 +179,9 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
       auto yield = cast<YieldOp>(dispatch.getBody().front().getTerminator());
       builder.setInsertionPoint(yield);
       llvm::SmallVector<int64_t> dims(dispatch.getResultDims());
-      if (dispatch.getScattered()) { // The number of rows differs from that of the result.
+      // A scatter yields the new rows, whose leading dimensions (scattered) replace the first
+      // dimension of the dispatch's result.
+      if (dispatch.getScattered()) {
         if (cast<RankedTensorType>(dispatch.getResult().getType()).isDynamicDim(0))
           dims.erase(dims.begin());
         for (int64_t extent : llvm::reverse(dispatch.getScatteredAttr().asArrayRef()))

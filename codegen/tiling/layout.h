@@ -10,7 +10,8 @@
 //
 // A layout attribute is the flat list of pairs; the empty list is row-major order. Only tensors
 // that one dispatch writes and only dispatches read have other layouts. Inputs, outputs, constants
-// and tensors with reshaped views are row-major; pack-constants permutes constants itself.
+// and tensors with reshaped views are row-major. For constants the pass pack-constants permutes the
+// elements and the type instead, so the kernel reads a row-major tensor of another shape.
 //
 // Threads: pure functions, apart from the IndexSpace.
 #pragma once
@@ -32,7 +33,7 @@ llvm::SmallVector<int64_t> channelsBlocked(int64_t rank, int64_t block);
 llvm::SmallVector<int64_t> rowPanels(int64_t rank, int64_t rows, int64_t columns);
 
 /// Returns the address of an element, in elements from the tensor's start. shape: the extents of
-/// the tensor, or of the storage in which the tensor is a box.
+/// the tensor, or of the larger tensor in whose memory it lies (KernelShapes::storageShape).
 IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexExpr> shape,
                         llvm::ArrayRef<IndexExpr> index);
 

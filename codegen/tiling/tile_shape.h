@@ -69,7 +69,9 @@ struct TileShape {
   // With cooperative matrices, threads[matrix.rows] is matrix.down * matrix.rowsPerPass() and
   // threads[matrix.columns] is matrix.across * matrix.vectorsPerRow().
   MatrixTile matrix{};
-  int64_t rowLength = 0; // Row kernels: the extent of the last dimension. 0: any other kernel.
+  // Row kernels (emitter/row_kernel.h), which compute a whole row of the result at a time: the
+  // length of a row, the extent of the last dimension. 0: any other kernel.
+  int64_t rowLength = 0;
   // Attention kernels (0: any other kernel): a lane computes the scores of `keys` keys at a time,
   // in runs of `keyRun` neighbours. `reduction` then refers to the matmul that computes the scores.
   int64_t keys = 0, keyRun = 1;

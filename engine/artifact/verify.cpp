@@ -171,8 +171,8 @@ Status Verifier::checkExprs() {
       continue;
     if (expr.op() == ExprOp::symbol) {
       if (expr.value() < 0 || expr.value() >= static_cast<int64_t>(program_.symbols()->size()))
-        return damaged(owner, "refers to symbol %lld of %u", static_cast<long long>(expr.value()),
-                       program_.symbols()->size());
+        return damaged(owner, "refers to symbol %lld, but the number of symbols is %u",
+                       static_cast<long long>(expr.value()), program_.symbols()->size());
       if (!program_.dynamic())
         return damaged(owner, "a symbol in a program that is not dynamic");
       continue;
@@ -190,8 +190,8 @@ Status Verifier::checkExprs() {
 
 Status Verifier::checkExprIndex(const std::string &owner, const char *field, uint32_t index) const {
   if (index >= program_.exprs()->size())
-    return damaged(owner, "%s refers to expression %u of %u", field, index,
-                   program_.exprs()->size());
+    return damaged(owner, "%s refers to expression %u, but the number of expressions is %u", field,
+                   index, program_.exprs()->size());
   return Status::ok();
 }
 
@@ -214,11 +214,12 @@ Status Verifier::checkPorts(const char *list,
       return damaged(owner, "rank %u; the rank is at most %u", port.dims()->size(), kMaxRank);
     GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "dims", *port.dims()));
     if (port.value() >= program_.values()->size())
-      return damaged(owner, "refers to value %u of %u", port.value(), program_.values()->size());
+      return damaged(owner, "refers to value %u, but the number of values is %u", port.value(),
+                     program_.values()->size());
     const Value &value = *program_.values()->Get(port.value());
     const bool donated = storage == Storage::input && value.storage() == Storage::transient;
     if (value.storage() != storage && !donated)
-      return damaged(owner, "its value %u has another storage than such a port needs",
+      return damaged(owner, "its value %u does not have the kind of storage that such a port needs",
                      port.value());
     if (donated && value.first_use() != 0)
       return damaged(owner, "its value %u is donated, but is not alive from the start",
@@ -236,7 +237,8 @@ Status Verifier::checkSymbols() const {
     const Symbol &symbol = *program_.symbols()->Get(i);
     const std::string owner = label("symbols", i, symbol.name());
     if (symbol.input() >= program_.inputs()->size())
-      return damaged(owner, "refers to input %u of %u", symbol.input(), program_.inputs()->size());
+      return damaged(owner, "refers to input %u, but the number of inputs is %u", symbol.input(),
+                     program_.inputs()->size());
     const uint32_t rank = program_.inputs()->Get(symbol.input())->dims()->size();
     if (symbol.dim() >= rank)
       return damaged(owner, "refers to dimension %u of an input of rank %u", symbol.dim(), rank);
@@ -264,8 +266,10 @@ Status Verifier::checkConstant(const std::string &owner, const Value &value) con
   GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));
   if (value.fill()) {
     if (size % 4 != 0)
-      return damaged(owner, "a fill of %llu bytes; a multiple of 4 is needed",
-                     static_cast<unsigned long long>(size));
+      return damaged(
+          owner,
+          "is a constant of one repeated word, but has %llu bytes, which is not a multiple of 4",
+          static_cast<unsigned long long>(size));
     return Status::ok();
   }
   const std::optional<uint64_t> end = checkedAdd(value.byte_offset(), size);
@@ -322,7 +326,7 @@ Status Verifier::checkSlotOffset(const std::string &owner, const Value &value) c
     return Status::ok();
   const bool isPart = value.storage() == Storage::output && value.base() != kNoBase;
   if (value.storage() != Storage::transient && !isPart)
-    return damaged(owner, "has a slot offset but is no transient or part of an output");
+    return damaged(owner, "has a slot offset, but is neither a transient nor a part of an output");
   GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "slot offset", value.slot_offset()));
   const std::optional<int64_t> start = folded_[value.slot_offset()];
   if (start ? *start < 0 : !program_.dynamic())
@@ -335,7 +339,7 @@ Status Verifier::checkBox(const std::string &owner, const Value &value) const {
   const auto &values = *program_.values();
   if (value.base() != kNoBase) {
     if (value.base() >= values.size())
-      return damaged(owner, "is a part of value %u; there are only %u values", value.base(),
+      return damaged(owner, "is a part of value %u, but the number of values is %u", value.base(),
                      values.size());
     const Value &base = *values.Get(value.base());
     if ((value.storage() != Storage::transient && value.storage() != Storage::output) ||
@@ -379,9 +383,10 @@ Status Verifier::checkValues() const {
           owner, "first used by command %u, last by %u; the first use must not come after the last",
           value.first_use(), value.last_use());
     if (value.last_use() >= std::max(commandCount, 1u))
-      return damaged(owner, "last used by command %u of %u", value.last_use(), commandCount);
+      return damaged(owner, "is last used by command %u, but the number of commands is %u",
+                     value.last_use(), commandCount);
     if (value.fill() && value.storage() != Storage::constant)
-      return damaged(owner, "is a fill but no constant");
+      return damaged(owner, "is marked as one repeated word, but is not a constant");
     if (value.storage() == Storage::constant)
       GANTRY_RETURN_IF_ERROR(checkConstant(owner, value));
     if (value.storage() == Storage::transient)
@@ -403,12 +408,13 @@ Status Verifier::checkVariant(const std::string &owner, const Kernel &kernel,
   if (!isAligned(spirv, kSpirvAlignment))
     return damaged(owner, "its SPIR-V is misaligned");
   if (spirv.size() < kSpirvHeaderWords || spirv.Get(0) != kSpirvMagic)
-    return damaged(owner, "its SPIR-V of %u words has no SPIR-V header", spirv.size());
+    return damaged(owner, "its SPIR-V (%u words) does not begin with a SPIR-V header",
+                   spirv.size());
   const uint32_t addresses = variant.binding() == Binding::address ? kernel.buffer_count() : 0;
   const uint32_t blockBytes = 8 * (addresses + kernel.dim_count());
   if (variant.push_constant_bytes() != blockBytes)
     return damaged(owner,
-                   "%u bytes of push constants; its block has %u, 8 for each address and dim",
+                   "has %u bytes of push constants; its block needs %u, 8 for each address and dim",
                    variant.push_constant_bytes(), blockBytes);
   for (const flatbuffers::String *capability : *variant.capabilities())
     if (capability->size() == 0)
@@ -421,8 +427,10 @@ Status Verifier::checkSlices(const std::string &owner, const Kernel &kernel,
                              const KernelVariant &variant) const {
   for (uint32_t i = 0; variant.loop_dims() && i < variant.loop_dims()->size(); ++i)
     if (variant.loop_dims()->Get(i) >= kernel.dim_count())
-      return damaged(owner, "loop_dims refers to dim %u of %u", variant.loop_dims()->Get(i),
-                     kernel.dim_count());
+      return damaged(owner,
+                     "the number of its loop iterations refers to dimension %u, but the number of "
+                     "dimensions is %u",
+                     variant.loop_dims()->Get(i), kernel.dim_count());
   if (variant.slice_workgroups() == 0)
     return Status::ok();
   const uint32_t count = variant.slice_bytes() ? variant.slice_bytes()->size() : 0;
@@ -450,8 +458,8 @@ Status Verifier::checkTexels(const std::string &owner, const Kernel &kernel,
   for (uint32_t i = 0; i < count; ++i) {
     const TexelRead &read = *variant.texels()->Get(i);
     if (read.buffer() >= kernel.buffer_count())
-      return damaged(owner, "reads buffer %u of %u as texels", read.buffer(),
-                     kernel.buffer_count());
+      return damaged(owner, "reads buffer %u as texels, but the number of its buffers is %u",
+                     read.buffer(), kernel.buffer_count());
     if (i > 0 && read.buffer() <= variant.texels()->Get(i - 1)->buffer())
       return damaged(owner, "its texel buffer %u does not come after %u; the list must ascend",
                      read.buffer(), variant.texels()->Get(i - 1)->buffer());
@@ -512,7 +520,7 @@ Status Verifier::checkWorkgroups(const std::string &owner,
 
 Status Verifier::checkDispatch(const std::string &owner, const Command &command) const {
   if (command.kernel() >= program_.kernels()->size())
-    return damaged(owner, "refers to kernel %u of %u", command.kernel(),
+    return damaged(owner, "refers to kernel %u, but the number of kernels is %u", command.kernel(),
                    program_.kernels()->size());
   const Kernel &kernel = *program_.kernels()->Get(command.kernel());
   if (command.bindings()->size() != kernel.buffer_count())
@@ -570,12 +578,14 @@ Status Verifier::checkCommands() const {
                      "it writes only some elements, but it is a copy, or its result takes no "
                      "operand's place");
     if (command.in_place() != kNoPlace && command.in_place() >= command.bindings()->size())
-      return damaged(owner, "its result takes the place of binding %u of %u", command.in_place(),
-                     command.bindings()->size());
+      return damaged(owner,
+                     "its result takes the place of binding %u, but the number of bindings is %u",
+                     command.in_place(), command.bindings()->size());
     for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
       const uint32_t index = command.bindings()->Get(b);
       if (index >= program_.values()->size())
-        return damaged(owner, "refers to value %u of %u", index, program_.values()->size());
+        return damaged(owner, "refers to value %u, but the number of values is %u", index,
+                       program_.values()->size());
       const Value &value = *program_.values()->Get(index);
       if (command.writes()->Get(b) != 0 &&
           (value.storage() == Storage::constant || value.storage() == Storage::input))
@@ -598,11 +608,11 @@ Status Verifier::checkCommands() const {
 Status Verifier::checkPlan() const {
   const uint32_t commandCount = program_.commands()->size();
   if (program_.peak_command() >= std::max(commandCount, 1u))
-    return damaged("program", "its peak is at command %u of %u", program_.peak_command(),
-                   commandCount);
+    return damaged("program", "its peak is at command %u, but the number of commands is %u",
+                   program_.peak_command(), commandCount);
   GANTRY_RETURN_IF_ERROR(checkExprIndices("program", "requirements", *program_.requirements()));
   if (program_.bounded() && !program_.dynamic())
-    return damaged("program", "has bounds in a program that is not dynamic");
+    return damaged("program", "has bounds for symbols, but is not dynamic");
   for (uint32_t i = 0; program_.bounded() && i < program_.symbols()->size(); ++i)
     if (program_.symbols()->Get(i)->max() == 0)
       return damaged(label("symbols", i, program_.symbols()->Get(i)->name()),

@@ -270,7 +270,8 @@ gantry_status_t gantry_buffer_create_kind(gantry_device_t *device, gantry_memory
   request.kind = static_cast<heap::MemoryKind>(capi::rawValue(kind));
   request.name = heap.recall(name);
   heap::BufferHandle handle;
-  // This fast path needs no Call, because it allocates no memory with operator new.
+  // This fast path needs no capi::Call (call.h), which turns a failed allocation of host memory
+  // into a status: nothing here allocates memory with operator new.
   if (request.name.index == 0 ||
       heap.allocateWithoutGrowth(request, &handle) != heap::HeapCode::kOk) {
     const capi::Call call("gantry_buffer_create_kind");

@@ -1,8 +1,9 @@
 // Growth: finds storage for a request when the arena of the calling thread has no range for it.
 //
 // Terms:
-//   kind     The request's memory kind. It is either tight or quick, and has a target for its
-//            reserved bytes. retention.h defines these terms.
+//   kind     The request's memory kind. For each kind the heap limits the bytes that it reserves
+//            (its target). A quick kind reuses empty slabs before it compares its reserved bytes
+//            with the target; a tight kind afterwards. retention.h says how a kind changes.
 //   pool     The slabs of one arena for buffers of similar sizes (PoolIndex, arena.h). A buffer of
 //            the small, the large or the huge pool is called small, large or huge.
 //   minimal  A minimal slab is the smallest slab that can hold the buffer.
@@ -19,9 +20,9 @@
 //      a. Use a range of another arena. If there is none and the buffer is small, use a gap of at
 //         most 512 KiB between large buffers of the thread's arena. After kMaxBorrowed successes in
 //         a row, step a is left out once.
-//      b. Flush the size classes of the thread's arena, because this may empty slabs. Then take an
-//         empty slab as in step 2, for a quick or a tight kind, but of at most 4 S bytes. This
-//         counts as a retake (retention.h).
+//      b. Flush the size classes of the thread's arena, because this may empty slabs. Then, whether
+//         the kind is quick or tight, take an empty slab of at most 4 S bytes from any pool of any
+//         arena of the kind. Retention counts such slabs to tell whether a kind should be quick.
 //      c. Free empty slabs of the kind until a new slab keeps the target, or none is left.
 //   4. Allocate a new slab of S bytes. If it is refused, allocate a minimal slab.
 //   5. If the driver or a budget refuses that too, climb the pressure ladder:
@@ -95,8 +96,8 @@ public:
   /// Reads from the device which work is done, and advances timeline 0, the device's own
   /// (timelines.h).
   HeapCode refreshCompleted();
-  /// Frees pending ranges whose points have passed, in all arenas. PendingReleases::findPassed()
-  /// limits the search.
+  /// Frees pending ranges whose points have passed, in all arenas. Some may remain, because
+  /// PendingReleases::findPassed() looks only at the oldest ranges.
   void reclaimAll();
   /// Is called, without the lock, after a release has emptied a slab. Frees empty slabs down to the
   /// low watermark if they exceed the high watermark (HeapOptions).

@@ -57,7 +57,8 @@ public:
   /// All slab numbers are below it; some of them may be unused at present.
   uint32_t count() const { return count_; }
 
-  /// The retention policy's state for a memory kind.
+  /// The state of the policy that decides how many bytes of empty slabs of a memory kind are kept
+  /// (retention.h).
   Retention &retention(uint32_t kind) { return retention_[kind]; }
 
   void setLimit(uint32_t deviceHeap, uint64_t bytes) { limits_[deviceHeap].store(bytes); }

@@ -10,8 +10,8 @@ namespace gantry::plan {
 
 namespace {
 
-/// Slots of this many bytes or more are planned as rectangles only. Below this limit, sums of a few
-/// offsets fit 63 bits.
+/// If all slots together have this many bytes or more, they are planned as rectangles only. Below
+/// this limit, sums of a few offsets fit 63 bits.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
 
 uint64_t endOf(const Slot &slot) {

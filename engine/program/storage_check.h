@@ -12,7 +12,8 @@
 namespace gantry::program {
 
 /// Returns kInternal, with the names of the values and of the command, if a command reads bytes
-/// that another value has overwritten, or writes bytes that it may not write.
+/// that another value has overwritten, or writes outside of its result, or into a constant or an
+/// input that the program neither takes as a donation nor keeps as a state.
 Status checkStorage(const artifact::Program &program, const ShapePlan &plan);
 
 } // namespace gantry::program

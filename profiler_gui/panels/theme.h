@@ -1,9 +1,10 @@
 // The colours of the user interface, as three themes.
 //
-// A block's colour shows its kind; a transient's colour shows the kind of the operator that writes
-// it, in the colours of `gantry inspect --plot` (engine/op_kind). Red is used only for values over
-// a limit and for differences from the plan, amber only for budgets and warnings; the colour-blind
-// theme has orange and yellow instead. The selection is white, or black in the light theme.
+// A block is a range of memory with a lifetime, drawn as a rectangle. Its colour shows its kind; a
+// transient's colour shows the kind of the operator that writes it, in the colours of `gantry
+// inspect --plot` (engine/op_kind). Red is used only for values over a limit and for differences
+// from the plan, amber only for budgets and warnings; the colour-blind theme has orange and yellow
+// instead. The selection is white, or black in the light theme.
 //
 // The hues of the kinds have nearly equal lightness and moderate chroma. The colour-blind theme
 // uses the hues of Okabe and Ito (2008), which remain distinct with all common colour vision

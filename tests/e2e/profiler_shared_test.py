@@ -42,7 +42,7 @@ def main():
     options = parser.parse_args()
     folders = [folder for folder in options.folders if folder.is_dir()]
     if not folders:
-        skip("the shared models are not part of the repository")
+        skip("the folders do not exist: these models are not part of the repository")
     test = Test(options.gantry)
     totals = {"dispatches": 0, "staged": 0, "overlaid": 0}
 
@@ -96,7 +96,7 @@ def main():
         for profile in PROFILES:
             test.check(f"{folder.name}, {profile}", look, model, profile)
     test.check("shared memory is seen", lambda: seen(totals, "staged", "dispatches use shared memory"))
-    test.check("overlaid lifetimes", lambda: seen(totals, "overlaid", "dispatches have boxes that share storage"))
+    test.check("boxes with the same storage are seen", lambda: seen(totals, "overlaid", "dispatches have boxes that share storage"))
     test.finish()
 
 

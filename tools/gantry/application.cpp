@@ -29,7 +29,7 @@ Environment:
   GANTRY_DEVICE           the device, as --device takes it
   GANTRY_CACHE_DIR        the folder of compiled models and pipelines (~/.cache/gantry)
   GANTRY_CACHE_SIZE       max size of the compiled models there (4GiB); 0: no cache of models
-  GANTRY_BINDING          the binding, as --binding takes it
+  GANTRY_BINDING          how kernels reach their buffers, as --binding takes it
   GANTRY_VALIDATION       1 or sync: run under the Vulkan validation layers
   GANTRY_TRACE            record the process to this .gtrace file
   GANTRY_TRACE_TIMES      all: record times of every run, also on a software device

@@ -59,7 +59,8 @@ struct Machine {
   /// For each slot 0, or 1 + the index of the step that made it wrong. Empty if no step must be
   /// exact.
   std::vector<int> wrong;
-  /// Set if an input is inexact, or an element of the result or an index is wrong.
+  /// Set if an input was computed by an earlier evaluation that was inexact, or if an element of
+  /// the result or an index is wrong.
   std::shared_ptr<const Inexact> inexact;
 
   /// Runs all steps for the current point.

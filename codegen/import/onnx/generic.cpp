@@ -105,7 +105,8 @@ public:
 
 private:
   // Returns whether an operand is a constant with one value, which becomes a constant of the body
-  // instead of an operand. Folding does not inline, because it evaluates all operands.
+  // instead of an operand. While the operation is folded, all operands stay operands, because the
+  // evaluator reads their constants anyway.
   bool isInlined(const Tensor &tensor) const {
     if (folding_ || isReduction(spec_) || !tensor.constant || tensor.constant->window)
       return false;

@@ -38,9 +38,9 @@ struct MemoryTrial {
   std::vector<StoredTensor> tensors;
   std::vector<TensorStorage> storages;
   std::vector<uint32_t> order; // The dispatches in the order in which they run.
-  /// For each position of the order: the live bytes, which are those of all storages that are
-  /// alive, and the needed bytes, which remain if each storage that may leave the arena leaves it
-  /// between its uses.
+  /// One number for each position of the order. The live bytes are the sum over all storages that
+  /// are alive there. The needed bytes are the same sum without the storages that may leave the
+  /// arena and that the dispatch at this position does not use.
   std::vector<uint64_t> liveBytes, neededBytes;
   size_t copies = 0;       // The number of dispatches that only move elements.
   unsigned maxBuffers = 0; // The largest number of buffers that a dispatch binds.
@@ -62,9 +62,9 @@ struct MemoryTrial {
 /// Runs the passes on a clone of the function. None if a pass fails; its diagnostics are dropped,
 /// because the pass will fail again in the pipeline.
 /// - keepOrder: the dispatches keep their order.
-/// - shared: how the bytes of storages of several tensors count in the result.
-/// - inBudget: the program has a budget. order-dispatches then counts such storages as a whole when
-///   it chooses the order, so the trial does so, too.
+/// - shared: how the result counts the bytes of a storage in which several tensors lie.
+/// - inBudget: the program has a budget. The pass order-dispatches then counts a storage of several
+///   tensors as one value when it chooses the order, and so does the trial.
 std::optional<MemoryTrial> tryMemory(mlir::func::FuncOp function, mlir::OpPassManager passes,
                                      bool keepOrder, SharedStorage shared, bool inBudget);
 

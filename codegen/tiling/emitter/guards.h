@@ -36,7 +36,8 @@ private:
   KernelSink &sink_;
   std::vector<std::vector<IndexExpr>> conditions_{{}}; // By guard; sorted.
   std::map<std::vector<IndexExpr>, int32_t> ids_{{{}, 0}};
-  std::set<int32_t> counted_; // Guards whose tests are already part of the cost.
+  std::set<int32_t>
+      counted_; // Guards whose tests the sink has counted, for the kernel's predicted cost.
 };
 
 } // namespace gantry::codegen

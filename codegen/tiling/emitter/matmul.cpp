@@ -287,8 +287,9 @@ void Matmul::storeHalves(const IndexExpr &address, llvm::ArrayRef<Value> values)
 
 // ---- multiplication -----------------------------------------------------------------------------
 
-/// Loads the part of a staged operand for one multiplication, from a row or column (`place`) of the
-/// tile and a step of the stage on.
+/// Loads the matrix that one multiplication takes from a staged operand. Its first row (operand A)
+/// or column (operand B) is `place`, counted in the tile; its first reduction step is `step`,
+/// counted in the stage.
 Value Matmul::loadMatrix(const Operand &operand, const IndexExpr &place, int64_t step) {
   const int64_t rows = operand.isA ? matrix_.m : matrix_.k;
   const int64_t columns = operand.isA ? matrix_.k : matrix_.n;

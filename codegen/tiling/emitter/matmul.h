@@ -2,10 +2,11 @@
 // multiply small matrices with an instruction of the device.
 //
 // A workgroup stages a part of both operands in shared memory as f16. Each subgroup multiplies the
-// rows and columns that its blocks of the result need. The device keeps the sums in a layout of its
-// own, so each subgroup writes them to shared memory, and its invocations read them back. The fused
-// operations (bias, activation, conversion) and the guarded stores at ragged edges are then the
-// same as after any other reduction.
+// rows and columns that its blocks of the result need. How the sums are distributed over the
+// invocations of a subgroup is known only to the device, so each subgroup writes its sums to shared
+// memory, and each invocation then reads the sums of its own elements of the result. From there on,
+// the kernel is generated like that of any other reduction: the fused operations (bias, activation,
+// conversion), then the stores, which are guarded where a tile extends beyond the result.
 //
 // A staged operand is a matrix of rows (or columns) of the tile by reduction steps, because matrix
 // loads need rows that begin at multiples of 16 bytes. For a convolution this matrix contains the
@@ -30,8 +31,9 @@ public:
         loops_(context.loops), places_(context.invocation.matrix), shared_(shared),
         evaluator_(evaluator) {}
 
-  /// Returns the reduction's sums at these points, which must be Invocation::matrix.points. For
-  /// other points, and for reductions that halfFactorsOf() rejects, the sink fails.
+  /// Returns the reduction's sums at these points of the result, which must be those that the
+  /// invocation computes (Invocation::matrix.points). With other points, or with a reduction that
+  /// is not a product of f16 factors (halfFactorsOf), the generation of the kernel fails.
   Values evaluate(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points, const PointGrid &grid);
 
 private:

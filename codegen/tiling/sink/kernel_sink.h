@@ -77,9 +77,11 @@ public:
   virtual mlir::Value index(const IndexExpr &expr) = 0;
   /// Materialises an address in a buffer, in units of `elements` elements.
   virtual mlir::Value address(unsigned buffer, const IndexExpr &expr, int64_t elements) = 0;
-  /// Returns the value that identifies the variable of an index that a body computes at run time.
-  /// inBody: the value in the body; computed: its clone for one point. The counting sink has no
-  /// clones, so it returns inBody, and all points share one variable.
+  /// Index expressions contain a variable for each index that the body of a linalg.generic computes
+  /// from data, as a gather does. Returns the value by which such a variable is found again.
+  /// inBody: the value in the body of the operation. computed: the clone of inBody that was emitted
+  /// for one element of the result. The counting sink has no clones, so it returns inBody, and all
+  /// elements share one variable.
   virtual mlir::Value symbolOf(mlir::Value inBody, mlir::Value computed) = 0;
 
   // ---- memory ----------------------------------------------------------------------------------
@@ -124,7 +126,8 @@ public:
   /// Returns the block that operations are added to; null when counting.
   virtual mlir::Block *block() = 0;
 
-  /// Sets the variable that is the tile's outermost coordinate with more than one value.
+  /// Tells the sink which index variable is the position of the tile along the outermost dimension
+  /// of the result that is divided into several tiles.
   virtual void setOutermost(int32_t variable) = 0;
 
   // ---- failure ---------------------------------------------------------------------------------

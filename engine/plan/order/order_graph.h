@@ -22,11 +22,13 @@ public:
 
   struct Value {
     uint64_t sizeBytes = 0;
-    uint32_t number = 0; // The number in the problem; of a storage, that of its first value.
-    std::vector<uint32_t> writers; // One, except for storages.
+    // The number of this value in the problem. If the value stands for a storage, the number of
+    // the first value that lies in it.
+    uint32_t number = 0;
+    std::vector<uint32_t> writers; // One operator; for a storage, those of all its values.
     std::vector<uint32_t> readers;
     bool kept = false;
-    bool mayLeave = true; // False for storages.
+    bool mayLeave = true; // A budget may move it out of the arena; false for storages.
   };
   struct Operator {
     std::vector<uint32_t> reads, writes, mayTake; // Values of the graph.
@@ -111,7 +113,9 @@ PartGraph::Step PartGraph::run(uint32_t at, uint64_t aliveBytes, Done done) cons
   for (const uint32_t value : op.reads)
     if (diesHere(values[value]))
       step.after -= values[value].sizeBytes;
-  for (const uint32_t value : op.writes) // A storage may be read and written here.
+  // A written value dies here if nothing reads it later. An operator may both read and write a
+  // storage; the loop above has then subtracted it already.
+  for (const uint32_t value : op.writes)
     if (diesHere(values[value]) &&
         std::find(op.reads.begin(), op.reads.end(), value) == op.reads.end())
       step.after -= values[value].sizeBytes;

@@ -15,15 +15,16 @@ namespace gantry::plan {
 namespace {
 
 /// The work of the first round, in units of the meter: the larger of kMinRound, which allows some
-/// short runs of the exact search, and kRoundPerPair times the square of the number of items.
+/// short runs of the exact search (portfolio.h), and kRoundPerPair times the square of the number
+/// of items.
 constexpr uint64_t kMinRound = 50'000;
 constexpr uint64_t kRoundPerPair = 8;
 /// An attempt tries one height. The exact search gets this many times the attempt's work if the
 /// sizes were rounded to a coarser unit, or if the height is the proven bound and the problem has
 /// fixed items or is uneven (isUneven()).
 constexpr uint64_t kExactFactor = 4;
-/// The ejection search gets this many times the attempt's work if the height is above the proven
-/// bound.
+/// The ejection search (ejection_search.h) gets this many times the attempt's work if the height is
+/// above the proven bound, because it is the stronger search there.
 constexpr uint64_t kEjectionFactor = 8;
 /// The search in a coarser unit gets 1 / kCoarseDivisor of the work left after the first failure.
 constexpr uint64_t kCoarseDivisor = 2;

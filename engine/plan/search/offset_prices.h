@@ -1,5 +1,6 @@
 // OffsetPrices adds up the prices of ranges of offsets and lists the runs of offsets with equal
-// sums. The ejection search finds the cheapest offsets of an item with it.
+// sums. The ejection search (ejection_search.h, which explains the prices) finds with it the
+// offsets at which an item, the range of bytes to be placed, has the lowest price.
 //
 // If there are few offsets, an array holds the price change at each offset, and a bitmap marks the
 // offsets that have a change. If there are many, the changes are kept in a list and sorted. Header

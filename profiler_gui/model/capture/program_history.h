@@ -39,7 +39,9 @@ struct Session {
   uint32_t source = 0;  // Path of the model's file.
   uint32_t profile = 0; // Name of the device profile that the program was compiled for.
   uint64_t constantBytes = 0;
-  uint32_t arenaSpace = UINT32_MAX; // Index in CaptureModel::spaces(); UINT32_MAX: none yet.
+  // The address space of the session's arena: an index in CaptureModel::spaces(). UINT32_MAX: no
+  // event has mentioned the arena yet.
+  uint32_t arenaSpace = UINT32_MAX;
 };
 
 /// One execution of a session's program.
@@ -70,8 +72,8 @@ public:
   struct Context {
     const trace::NameTable &names;
     const DeviceTable &devices;
-    /// Receives the bindings of runs (Binding), the blocks of arenas, and the end of each run as
-    /// the end of a step (growth_watch.h).
+    /// Receives which block each run binds to each port (Binding, memory_history.h), the blocks of
+    /// arenas, and the end of each run as the end of a step (growth_watch.h).
     MemoryHistory &memory;
     uint64_t nowNs; // Time of the capture's latest event.
   };
@@ -134,7 +136,7 @@ private:
   std::unordered_map<uint64_t, uint32_t> entryOfValue_; // Plan index and value to entry.
   std::vector<Run> runs_;
   std::unordered_map<uint32_t, uint32_t> openRuns_; // Run id to index in runs_.
-  std::unordered_set<uint64_t> arenaBlocks_;        // Block keys of the sessions' arenas.
+  std::unordered_set<uint64_t> arenaBlocks_;        // Keys of the blocks that are sessions' arenas.
   DispatchTable dispatches_;
   uint64_t timedRuns_ = 0;
   uint64_t unmatched_ = 0;

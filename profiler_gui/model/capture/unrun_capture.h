@@ -1,7 +1,7 @@
 // Makes a capture from an artifact that was never run, so that the profiler can show the artifact.
-// The events of the capture are invented: they describe one session, one plan and one run for each
-// variant of the kernels (for example, one per way of binding buffers), and the runs follow each
-// other.
+// The events of the capture are invented: for each way in which a session may choose the variants
+// of the kernels (for example, each way of binding buffers) they describe a session, a plan and a
+// run. The runs follow each other.
 //
 // The window then shows each variant's arena and shared memory next to the limits of the device
 // profile that the artifact was compiled for.

@@ -11,7 +11,8 @@ namespace {
 constexpr uint32_t kMarginShare = 8;
 /// A raster of at most this many columns is refined in the same frame in which it is started.
 constexpr uint32_t kSmallRaster = 64;
-/// Integrating this many cells costs as much as visiting one block.
+/// A raster is filled with differences between neighbouring cells, whose running sums are the final
+/// values of the cells. Summing this many cells costs as much as visiting one block.
 constexpr uint64_t kCellsPerBlock = 16;
 
 /// Returns the exponent of the smallest power of two above unitsPerPixel, at least 0. A cell of
@@ -263,7 +264,8 @@ bool LevelOfDetail::isOutdated(const BlockTable &table, const BlockIndex &index,
   return !valid_ || treesChanged || (complete_ && grown) || !contains(raster_, needed);
 }
 
-/// Visits pending nodes if `visitNodes` is set, and integrates the hues once no node is pending.
+/// Visits pending nodes if `visitNodes` is set. Once no node is pending, sums the cells of the
+/// raster (kCellsPerBlock), one colour of the blocks after the other.
 /// Stops when the budget is spent.
 void LevelOfDetail::spend(const BlockTable &table, const BlockIndex &index, uint64_t budgetBlocks,
                           bool visitNodes) {

@@ -1,5 +1,5 @@
-// random_graphs: compiles and runs random models that share storage, and checks their storage. The
-// models concatenate, divide, pad and reshape tensors and replace rows of them.
+// random_graphs: compiles and runs random models whose values share storage, and checks their
+// storage. The models concatenate, divide, pad and reshape tensors and replace rows of them.
 //
 //   random_graphs [--seed N] [--count 100] [--only INDEX] [--profile NAME]... [--overlaps N]
 //
@@ -235,7 +235,7 @@ private:
     auto whole = program::Program::load(path);
     if (!whole.isOk())
       return whole.status().message();
-    auto program = (*whole)->variant(0); // It is for `profile`, not the device's.
+    auto program = (*whole)->variant(0); // The one for the tested profile, not for the device's.
     if (!program.isOk())
       return program.status().message();
     ++programs_;

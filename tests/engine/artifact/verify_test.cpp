@@ -55,7 +55,7 @@ const Case kCases[] = {
        p.inputs.push_back(std::make_unique<PortT>(*p.inputs[0]));
        addState(p, "w", 1, 0);
      }},
-    {"StateOfAnAbsentInput", "refers to input 1000 of 1",
+    {"StateOfAnAbsentInput", "refers to input 1000, but the number of inputs is 1",
      [](ProgramT &p) { p.states[0]->input = kFar; }},
     {"StateOfAnAbsentOutput", "refers to output 1000 of 1",
      [](ProgramT &p) { p.states[0]->output = kFar; }},
@@ -81,7 +81,7 @@ const Case kCases[] = {
        p.commands[0]->bindings[3] = 5;
        p.commands[1]->bindings = {0, 3};
      }},
-    {"StateWithAnAbsentFirstValue", "refers to value 1000 of 6",
+    {"StateWithAnAbsentFirstValue", "refers to value 1000, but the number of values is 6",
      [](ProgramT &p) { p.states[0]->initial = kFar; }},
     {"StateWithAFirstValueThatIsNoConstant", "its first value is no constant",
      [](ProgramT &p) { p.states[0]->initial = 3; }},
@@ -181,9 +181,9 @@ const Case kCases[] = {
      }},
     {"ConstantOfDynamicSize", "depends on a dynamic dimension",
      [](ProgramT &p) { p.values[1]->size = 4; }, true},
-    {"FillOfOddSize", "a fill of 255 bytes",
+    {"FillOfOddSize", "is a constant of one repeated word, but has 255 bytes",
      [](ProgramT &p) { p.exprs[8] = Expr(ExprOp::constant, 0, 0, 255); }},
-    {"FillThatIsNoConstant", "is a fill but no constant",
+    {"FillThatIsNoConstant", "is marked as one repeated word, but is not a constant",
      [](ProgramT &p) { p.values[3]->fill = true; }},
     {"TransientOutsideOfArena", "outside of the arena of 300 bytes",
      [](ProgramT &p) { p.arena_bytes = 300; }},
@@ -239,11 +239,11 @@ const Case kCases[] = {
     {"KernelDims", "4097 dims", [](ProgramT &p) { p.kernels[0]->dim_count = 4097; }},
     {"VariantBinding", "binding 3",
      [](ProgramT &p) { p.kernels[0]->variants[0]->binding = static_cast<Binding>(3); }},
-    {"VariantSpirvTooShort", "SPIR-V of 4 words",
+    {"VariantSpirvTooShort", "its SPIR-V (4 words)",
      [](ProgramT &p) { p.kernels[0]->variants[1]->spirv.resize(4); }},
     {"VariantSpirvMagic", "no SPIR-V header",
      [](ProgramT &p) { p.kernels[0]->variants[1]->spirv[0] = 0x03022307; }},
-    {"VariantPushConstants", "its block has 40",
+    {"VariantPushConstants", "its block needs 40",
      [](ProgramT &p) { p.kernels[0]->variants[1]->push_constant_bytes = 8; }},
     {"VariantEmptyCapability", "empty capability",
      [](ProgramT &p) { p.kernels[0]->variants[1]->capabilities.push_back(""); }},
@@ -289,7 +289,7 @@ const Case kCases[] = {
      [](ProgramT &p) {
        p.commands[0]->dims = {0, 1};
      }},
-    {"CommandDimIndex", "dims refers to expression 9 of 9",
+    {"CommandDimIndex", "dims refers to expression 9, but the number of expressions is 9",
      [](ProgramT &p) { p.commands[0]->dims = {9}; }},
     {"CommandWorkgroups", "2 workgroup counts",
      [](ProgramT &p) { p.commands[0]->workgroups.pop_back(); }},

@@ -161,8 +161,8 @@ private:
   std::thread thread_;
 };
 
-// A thread resolves a buffer while another one allocates, so that the tables of records and of
-// blocks grow.
+// A thread resolves a buffer while another one allocates, so that the heap's tables of buffers and
+// of ranges grow.
 TEST_F(ThreadTest, BuffersAreResolvedWhileTheTablesGrow) {
   std::vector<BufferHandle> all;
   for (int i = 0; i < 8; ++i)
