@@ -11,8 +11,8 @@
 namespace gantry::codegen {
 
 /// Returns the options that differ from their defaults and may change the artifact, for example
-/// "--dim batch=1 --memory-budget 1048576". The model, the output, the profiles and tileCandidate
-/// are left out. Arguments are quoted for a shell where necessary.
+/// "--dim batch=1 --memory-budget 1048576". The model, the output, the profiles and
+/// CompileOptions::tileCandidate are left out. Arguments are quoted for a shell where necessary.
 std::string commandOptions(const CompileOptions &options);
 
 } // namespace gantry::codegen

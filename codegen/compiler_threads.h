@@ -58,7 +58,7 @@ public:
 class CompilerThreads : public llvm::ThreadPoolInterface {
 public:
   /// Starts one thread fewer than there are processors, or as many as the system allows, and logs a
-  /// warning in the second case.
+  /// warning in the second case (once per process).
   CompilerThreads();
   ~CompilerThreads() override;
 

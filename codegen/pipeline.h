@@ -51,7 +51,8 @@ struct CompileOptions {
   std::string reproducer;               // Path of a crash reproducer, or empty.
   /// Receives one line of text. severity: 0 error, 1 warning, 2 note. May be empty.
   std::function<void(int severity, const std::string &message)> diagnostic;
-  /// Receives the number of finished steps of a stage, and the number of all. May be empty.
+  /// Receives the name of a stage of the compilation, the number of its finished steps, and the
+  /// number of all its steps. May be empty.
   std::function<void(const char *stage, size_t done, size_t total)> progress;
   /// Receives the path, relative to the model's folder, of each file that is read besides the
   /// model. May be empty.

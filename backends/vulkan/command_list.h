@@ -39,7 +39,7 @@ private:
   VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
   VkQueryPool queries_ = VK_NULL_HANDLE;
   VkPipeline bound_ = VK_NULL_HANDLE; // The pipeline that was bound last.
-  /// The key of a view.
+  /// The key of a texel buffer view in views_.
   struct View {
     VkBuffer buffer;
     uint64_t offsetBytes;

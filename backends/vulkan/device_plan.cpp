@@ -1,4 +1,4 @@
-// Makes the plan of a device from its snapshot, and chooses a device.
+// Makes the plan of a device (how it is opened) from its snapshot, and chooses a device.
 #include "backends/vulkan/device_plan.h"
 
 #include <algorithm>
@@ -175,8 +175,9 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   features.subgroupShuffle = inKernels(VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
   features.subgroupArithmetic = inKernels(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT);
   features.subgroupVote = inKernels(VK_SUBGROUP_FEATURE_VOTE_BIT);
-  // On a GPU, dot products must be accelerated. For a software device the driver's report does not
-  // matter, because no profile of a software device uses dot products.
+  // On a GPU, dot products must be accelerated. For a software device it does not matter whether
+  // the driver reports that, because the named profile of software devices (lavapipe() in
+  // engine/base/named_profiles.cpp) has no dot products.
   features.integerDotProduct =
       snapshot.integerDotProduct && (snapshot.integerDotProductAccelerated || software);
   profile.matrixShapes = matricesOf(snapshot);

@@ -1,6 +1,7 @@
-// Decisions about Vulkan devices, as pure functions from snapshots to plans: which devices are
-// usable, their order of preference, which device a selector names, and which features and
-// extensions are enabled. engine/device/memory_types.h decides about memory types.
+// Decisions about Vulkan devices, as pure functions from snapshots (what the driver reports about a
+// device) to plans (how a device is opened): which devices are usable, their order of preference,
+// which device a selector names, and which features and extensions are enabled.
+// engine/device/memory_types.h decides about memory types.
 //
 // These functions make no Vulkan calls, so that tests can check them with snapshots of devices that
 // the test machine does not have.

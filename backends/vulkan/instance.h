@@ -1,5 +1,5 @@
 // A Vulkan instance: the VkInstance, its functions, the validation layer, and the snapshots and
-// plans of its physical devices.
+// plans of its physical devices (device_plan.h).
 //
 // Each opened device has an instance of its own, and thereby its own counter of validation
 // messages. GANTRY_VALIDATION=1 enables the Khronos validation layer; GANTRY_VALIDATION=sync also

@@ -29,8 +29,9 @@ Status VulkanMemory::createBuffer(VkBufferCreateFlags flags,
   create.size = sizeBytes_;
   // Mesa 22.3's software device recompiles a kernel that reads texels if the size of a buffer is a
   // power of two, or if bits 8 to 15 of a view's size are zero, because it takes these bits for a
-  // mip level. Therefore no buffer has such a size, and each buffer has additional bytes, so that a
-  // view can avoid such a size too (VulkanCommandList::viewOf).
+  // mip level. Therefore no buffer on this device has such a size, and each buffer has additional
+  // bytes, so that a view can avoid such a size too (VulkanCommandList::viewOf). Only sparse,
+  // imported and exportable buffers keep the size that the caller asked for.
   if (device_->profile().preferTexelLoads && handleTypes == 0 && flags == 0) {
     create.size += kViewSlackBytes;
     if (std::has_single_bit(create.size))

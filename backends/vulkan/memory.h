@@ -17,13 +17,14 @@
 namespace gantry::vulkan {
 
 /// Number of bytes by which a texel buffer view may be larger than its buffer range, on the
-/// software device.
+/// software device; VulkanMemory::createBuffer() in memory.cpp gives the reason.
 inline constexpr uint64_t kViewSlackBytes = 256;
 
 class VulkanMemory final : public device::Memory {
 public:
   using Made = Result<std::unique_ptr<device::Memory>>;
-  /// Make the three forms; device::Device describes allocate(), importMemory() and reserve().
+  /// These functions make the three forms; device::Device describes its functions allocate(),
+  /// importMemory() and reserve(), which call them.
   static Made allocate(std::shared_ptr<VulkanDevice> device, device::MemoryKind kind,
                        uint64_t sizeBytes, const device::AllocateOptions &options);
   static Made import(std::shared_ptr<VulkanDevice> device, const device::ImportSource &source);
@@ -60,7 +61,7 @@ private:
   VkBuffer buffer_ = VK_NULL_HANDLE;
   uint64_t bufferBytes_ = 0;
   VkDeviceMemory memory_ = VK_NULL_HANDLE;     // Null for a range.
-  uint64_t countedBytes_ = 0;                  // Bytes reported to the device's counters.
+  uint64_t countedBytes_ = 0;                  // Bytes passed to VulkanDevice::countAllocated().
   std::unique_ptr<trace::ImportTrace> import_; // Set for imported memory.
 };
 

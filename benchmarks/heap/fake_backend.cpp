@@ -1,6 +1,6 @@
-// The backend of libgantry_on_fake: a fake device with 1 TiB of memory, in place of the Vulkan
-// backend, so that the benchmark needs no GPU. A driver allocation of the fake device is a call of
-// mmap().
+// The backend of libgantry_on_fake, which is libgantry.so for heap_bench: a fake device with 1 TiB
+// of memory, in place of the Vulkan backend, so that the benchmark needs no GPU. A driver
+// allocation of the fake device is a call of mmap().
 #include "backends/vulkan/vulkan.h"
 #include "tests/support/fake_device.h"
 

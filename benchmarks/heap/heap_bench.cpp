@@ -7,7 +7,8 @@
 // trace or folder is given, traces are generated from the seed. The pattern "random2000" is always
 // measured: 2,000 buffers of random sizes up to 64 KiB, released in a random order. A time is the
 // CPU time of the thread, the smallest of all rounds; each round runs all allocators. The footprint
-// is peak reserved / peak live bytes in the first replay.
+// is the peak of the bytes that the heap holds from the driver (reserved), divided by the peak of
+// the bytes of live buffers, in the first replay.
 #include "benchmarks/heap/contestants.h"
 #include "benchmarks/heap/trace.h"
 

@@ -1,5 +1,5 @@
-// kernel_bench: compares generated kernels with references and with the device's ceilings, in turn
-// in one run.
+// kernel_bench: compares generated kernels with references and with the device's ceilings
+// (contestant.h), in turn in one run.
 //
 //   kernel_bench [--artifacts FOLDER] [--device D] [--rounds N] [--only NAME …] [--side N]
 //   [--json FILE] [--check]

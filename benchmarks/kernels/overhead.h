@@ -2,8 +2,8 @@
 //
 // Both sides run the same SPIR-V, a kernel that doubles 64 floats. They run a chain of 1,000
 // dispatches in which each dispatch waits for the previous one: once as a program of the runtime
-// (written by the tests' artifact writer, without the compiler), once as a plain command buffer.
-// The fixed cost of a run is included; the long chain makes it a small part.
+// (written by test::TestModel, tests/support/test_model.h, without the compiler), once as a plain
+// command buffer. The fixed cost of a run is included; the long chain makes it a small part.
 //
 // Threads: used by one thread. Errors: GpuError.
 #pragma once

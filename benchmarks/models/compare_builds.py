@@ -4,8 +4,9 @@
     compare_builds.py OLD NEW MODEL.onnx... [--rounds 5] [--threads 1] [--options "--no-strips"]
 
 OLD and NEW are build folders (build/release) or their `gantry` tools. Each model is compiled by both. Then both run it
-in turns, so that a busy machine disturbs both alike. The last column is the ratio of the medians of the best run of each
-round. A ratio below 1 means that NEW is better. The exit code is 1 if a build fails on a model.
+in turns, so that a busy machine disturbs both alike. The column "copies" counts the commands that only copy a tensor;
+"moved" is the ratio of the bytes of all commands' operands and results. The last column is the ratio of the medians of
+the best run of each round. A ratio below 1 means that NEW is better. The exit code is 1 if a build fails on a model.
 
 Examples:
     compare_builds.py ../old/build/release build/release ../shared/models/*/model.onnx

@@ -5,13 +5,13 @@
 
 Without arguments, the models are those of tests/data/models and, where they exist, ../shared/models
 and ../shared/onnx/light. Each model is compiled. Then `gantry plan` plans its transient values and
-their lifetimes again: with the work limit of the compiler, and with the 300,000 units of work that a
-session may spend on a new shape (engine/program/shape_plan.cpp). Storages whose parts are in use at
-different times (engine/plan/slots.h) are planned again as a whole. The columns are: the number of places in
-the arena (several values may share one); the lower bound in bytes, which is the largest sum of bytes alive
-at one command; the compiled arena / bound; the planning time with the compiler's limit in milliseconds;
-height / bound and planning time with the session's limit; and by how much the compiler's order of the
-operators lowers the bound compared with the model's order. Dynamic dimensions are set with --dim (default:
+their lifetimes again: with the work limit of the compiler, and with the 300,000 units of work (of 10
+to 30 ns) that a session may spend on a new shape (engine/program/shape_plan.cpp). Storages whose parts
+are in use at different times (engine/plan/slots.h) are planned again as a whole. The columns are: the
+number of places in the arena (several values may share one); the lower bound in bytes, which is the largest
+sum of bytes alive at one command; the compiled arena / bound; the planning time with the compiler's limit in
+milliseconds; height / bound and planning time with the session's limit; and by how much the compiler's order
+of the operators lowers the bound compared with the model's order. Dynamic dimensions are set with --dim (default:
 batch=2 time=48 whole=4, others 2). The exit code is 1 if a model could not be planned. Standard library only.
 """
 import argparse

@@ -10,9 +10,10 @@
 //                     plan
 //   fast, worst, ms   height ÷ lower bound of the fast tier (median and max of the seeds), and its
 //                     median CPU time
-//   search, worst, ms the same for the large-neighbourhood search, which starts from the fast
-//                     tier's plan and is limited to --work units of work per buffer; a unit takes
-//                     10 to 30 ns
+//   search, worst, ms the same for the large-neighbourhood search
+//                     (engine/plan/search/large_neighbourhood.h), which starts from the fast tier's
+//                     plan and is limited to --work units of work per buffer; a unit takes 10 to
+//                     30 ns
 //   B/buf             max heap memory that a call held, including its result, in bytes per buffer
 //   ns/nlg            the fast tier's time ÷ (n log2 n) in nanoseconds
 // A checker that shares no code with the planner checks every placement. Exit code 1 if a placement

@@ -1,6 +1,7 @@
-// planner_tight_bench: measures how fast the planner reaches a capacity or the lower bound on hard
-// instances of some hundred buffers. The table shows CPU time (total, geometric mean, max), the
-// number of plans that met the goal, and the worst height ÷ goal. The validator checks every plan.
+// planner_tight_bench: measures how fast the planner reaches a height (the goal: --capacity, or the
+// lower bound if that is higher) on hard instances of some hundred buffers. The table shows CPU
+// time (total, geometric mean, max), the number of plans that met the goal, and the worst height ÷
+// goal. plan::validatePlan() checks every plan.
 //
 //   planner_tight_bench [FILE.csv ...] [--capacity N] [--work N] [--scaled] [--constraints]
 //                       [--json FILE]

@@ -8,7 +8,8 @@
 // there are at least --events events (10 million by default). --keep writes the capture to FILE and
 // does not delete it. The views are random, with a zoom between the whole capture and 1/65,536 of
 // it. Each view is drawn for ten frames, as when a user stops there. As in the real window, a frame
-// visits a limited number of blocks to complete its raster (kBudgetPerFrame).
+// visits a limited number of blocks (kBudgetPerFrame) to complete the raster, which shows the
+// blocks that are too small for rectangles (profiler_gui/model/index/level_of_detail.h).
 //
 // Frames are measured in CPU time of their thread, and loading in CPU time of all threads and in
 // elapsed time. Other load on the machine mainly affects the elapsed time.
@@ -35,7 +36,8 @@ using trace::EventType;
 
 constexpr uint32_t kSteps = 200;
 constexpr uint32_t kSettledSteps = 4; // After these steps, each step releases what it allocates.
-/// Max number of blocks and nodes that rasters visit per frame; as in profiler_gui/show_window.cpp.
+/// Max number of blocks and nodes of the block index that rasters visit per frame; as in
+/// profiler_gui/show_window.cpp.
 constexpr uint64_t kBudgetPerFrame = 25'000;
 constexpr int kViews = 100;
 constexpr int kFramesPerView = 10;
@@ -134,7 +136,8 @@ void writeCapture(const std::string &path, uint64_t events) {
   trace::CaptureWriter &writer = **created;
   for (uint32_t id = 0; id < capture.names.size(); ++id)
     writer.setName(id, capture.names[id]);
-  // Finds the first event of the steps that are repeated. A step begins with its span.
+  // Finds the first event of the steps that are repeated. A step begins with the event kSpanBegin
+  // of the name "step".
   size_t settled = 0;
   uint32_t begun = 0;
   while (settled < capture.events.size() && begun <= kSettledSteps) {
@@ -165,7 +168,7 @@ void writeCapture(const std::string &path, uint64_t events) {
               size / static_cast<double>(writer.eventsWritten()));
 }
 
-/// Decodes the file without building a model.
+/// Decodes the file without building a profiler::CaptureModel.
 void decodeOnly(const std::string &path) {
   const double begin = seconds(CLOCK_PROCESS_CPUTIME_ID);
   Result<std::unique_ptr<trace::CaptureReader>> reader = trace::CaptureReader::openFile(path);

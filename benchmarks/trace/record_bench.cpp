@@ -1,5 +1,5 @@
 // trace_record_bench: measures the cost of recording an event. One thread records while the
-// collector's thread empties the recording thread's ring.
+// collector's thread empties the recording thread's ring (engine/trace/record/collector.h).
 //
 //   trace_record_bench [--json FILE]
 //

@@ -3,13 +3,14 @@
 //
 //   trace_stream_bench [--seconds S] [--rate EVENTS_PER_SECOND] [TRACE ...]
 //
-// A heap over the fake device replays allocation traces (benchmarks/heap; generated if no file is
-// given) and records events. Dispatch events are added, so that every tenth event is a dispatch.
-// One thread then records these events repeatedly at the given rate. They pass through the thread's
-// ring, the collector and a Unix-domain socket to a reader, which decodes every event. The CPU time
-// per event is the sum over all threads: at 200 ns, two cores can carry 10 million events per
-// second. Other load on the machine can reduce the reached rate. The bytes on disk are measured
-// with a capture file of the same events.
+// A heap over the fake device (tests/support/fake_device.h) replays allocation traces
+// (benchmarks/heap; generated if no file is given) and records events. Dispatch events are added,
+// so that every tenth event is a dispatch. One thread then records these events repeatedly at the
+// given rate. They pass through the thread's ring, the collector (engine/trace/record/collector.h)
+// and a Unix-domain socket to a reader, which decodes every event. The CPU time per event is the
+// sum over all threads: at 200 ns, two cores can carry 10 million events per second. Other load on
+// the machine can reduce the reached rate. The bytes on disk are measured with a capture file of
+// the same events.
 //
 // Exit code 1 if the viewer's count of received and dropped events differs from the count of
 // recorded events, if a late viewer's blocks differ from the heap's, or if something failed.

@@ -1,5 +1,6 @@
 // The types of the Gantry dialect's attributes. GantryDialect.td lists the operations that may have
-// them.
+// them. order-dispatches, fit-budget and other names of this form are passes
+// (codegen/passes/Passes.td).
 //
 // Parameters that equal their defaults are not printed. Sizes in bytes, and counts, are at least 0.
 // verify_attributes.cpp checks this, and the rules in the descriptions below.

@@ -10,10 +10,10 @@ def Gantry_Dialect : Dialect {
   let summary = "The steps between linalg on tensors and the commands of an artifact";
   let description = [{
     `gantry.dispatch` is one kernel launch. The dialect also declares every attribute that one pass
-    sets and a later pass reads. GantryAttributes.td describes the types of these attributes; the
-    list below says which operations may have them. The verifier rejects any other attribute whose
-    name begins with `gantry.`, an attribute of the wrong type, and an attribute on an operation
-    that may not have it.
+    sets and a later pass reads. codegen/passes/Passes.td describes the passes, and
+    GantryAttributes.td the types of these attributes; the list below says which operations may have
+    them. The verifier rejects any other attribute whose name begins with `gantry.`, an attribute of
+    the wrong type, and an attribute on an operation that may not have it.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

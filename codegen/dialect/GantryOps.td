@@ -1,5 +1,6 @@
 // The operations of the Gantry dialect: dispatches and copies on the level of tensors, and
-// cooperative matrices on the level of kernels.
+// cooperative matrices on the level of kernels. outline-kernels, form-dispatches and other names of
+// this form are passes (codegen/passes/Passes.td).
 #ifndef GANTRY_OPS
 #define GANTRY_OPS
 

@@ -1,6 +1,6 @@
-// The verifiers of the dialect's attributes; GantryAttributes.td defines the parameters that the
-// messages name. They check the contents of each attribute, and whether
-// the operation, argument or result that has it may have it.
+// The verifiers of the dialect's attributes. They check the contents of each attribute, and whether
+// the operation, argument or result that has it may have it. GantryAttributes.td defines the
+// parameters that the messages name.
 #include "codegen/dialect/gantry_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

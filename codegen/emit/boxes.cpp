@@ -9,7 +9,9 @@ using artifact::Storage;
 
 namespace {
 
-constexpr uint32_t kNone = ~0u; // ValueT::slot_offset, ValueT::base, CommandT::in_place.
+/// The value of ValueT::slot_offset, ValueT::base or CommandT::in_place that says that there is
+/// none.
+constexpr uint32_t kNone = ~0u;
 
 /// A dimension in memory: a part of a logical dimension (codegen/tiling/layout.h).
 struct Part {
@@ -93,7 +95,8 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
     hazards::StoredValue &entry = values[stored[v]];
     entry.storage = value.base == kNone ? stored[v] : stored[value.base];
     entry.offset = values[entry.storage].offset;
-    entry.isFilledBefore = v < program.inputs.size(); // A donated input.
+    // Only a donated input has one of the two kinds of storage that are checked (transient).
+    entry.isFilledBefore = v < program.inputs.size();
     entry.box = boxOf(value, exprs);
   }
   std::vector<hazards::StorageCommand> commands;

@@ -1,5 +1,5 @@
-// The bytes of values that lie inside of others, as boxes (engine/base/box.h) over the program's
-// expressions; and the check of a static program's storage.
+// The bytes of values that lie inside of others, as boxes (engine/base/box.h) whose numbers are
+// expressions of the program (shape_exprs.h); and the check of a static program's storage.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -10,9 +10,9 @@
 
 namespace gantry::codegen {
 
-/// Returns Value.box of a tensor: (extent, start, size) for each dimension in memory. dims: the
-/// expressions of the tensor's extents. Empty if the tensor has no gaps and begins at the address
-/// at which its kernel's buffer is bound.
+/// Returns Value.box (engine/artifact/artifact.fbs) of a tensor: (extent, start, size) for each
+/// dimension in memory. dims: the expressions of the tensor's extents. The list is empty if the
+/// tensor has no gaps and begins at the address at which its kernel's buffer is bound.
 std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, LayoutAttr layout,
                                llvm::ArrayRef<uint32_t> dims);
 

@@ -3,7 +3,7 @@
 // The dispatches of the program's function become commands, and its tensors become values with
 // lifetimes. Kernels are serialised to SPIR-V. engine/plan plans the memory of a static program,
 // and of a dynamic one if planForBounds applies. Independent validators check the plan and the
-// barriers.
+// barriers (plan::validateSlots(), hazards::checkHazards()).
 //
 // Errors: a Status with the operator's or the tensor's name. Thread safety: one emission at a time
 // per module. The kernels are serialised on the context's thread pool.

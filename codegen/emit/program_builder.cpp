@@ -217,7 +217,7 @@ Status ProgramBuilder::addConstant(Value value, Attribute data, std::string name
         constant.bytes = {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()};
       }
       entry.byte_offset =
-          emission_.constants.size(); // An index, which build() replaces by the offset.
+          emission_.constants.size(); // An index there, which build() replaces by the offset.
       emission_.constants.push_back(constant);
     } else {
       entry.byte_offset = 0;
@@ -547,8 +547,8 @@ Status ProgramBuilder::build() {
   GANTRY_RETURN_IF_ERROR(addInputs());
   addRequirements();
   func::ReturnOp end;
-  // Collected before any is visited, because building size expressions adds operations to the
-  // block.
+  // The operations are collected before the first is visited, because building size expressions
+  // adds operations to the block.
   llvm::SmallVector<Operation *> steps;
   for (Operation &op : function_.getBody().front()) {
     if (isa<DispatchOp, MoveOp>(op))

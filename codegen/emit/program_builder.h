@@ -1,4 +1,5 @@
-// Builds the artifact's values, commands and memory plan from the program's function.
+// Builds the artifact's values, commands and memory plan from the program's function. Program,
+// Value, KernelVariant and others are tables of the artifact (engine/artifact/artifact.fbs).
 //
 // Every input, constant, transient and output becomes a value, whose size in bytes is an expression
 // over the dynamic dimensions. Every dispatch and every copy becomes a command that binds values. A
@@ -94,8 +95,8 @@ private:
   const llvm::StringMap<uint32_t> &kernels_;
   const std::vector<KernelGeometry> &geometry_;
   const EmitOptions &options_;
-  /// Index in Program.values, by tensor. A reshape has no value of its own; viewedTensor() returns
-  /// the tensor whose value it is a view of.
+  /// Index in Program.values, by tensor. A reshape has no value of its own; viewedTensor()
+  /// (codegen/passes/tensor_dims.h) returns the tensor whose value it is a view of.
   llvm::DenseMap<mlir::Value, uint32_t> values_;
   /// Index in Program.values, by the hash of a constant's bytes: equal bytes are stored once.
   llvm::StringMap<uint32_t> constantsByHash_;
@@ -105,7 +106,8 @@ private:
     bool isScatter; // The dispatch writes only some rows of the result.
   };
   std::vector<InPlace> inPlace_;
-  /// The tensors that share a storage (isInSharedStorage), by their storage.
+  /// The tensors that share a storage (isInSharedStorage() in codegen/passes/placement.h), as
+  /// indices in Program.values, by their storage.
   llvm::MapVector<mlir::Value, llvm::SmallVector<uint32_t>> shared_;
 };
 

@@ -93,7 +93,7 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
   }
   program_.outputs.resize(end.getNumOperands());
   // States come first, so that their values are not taken for other outputs of the same tensor.
-  std::vector<StateCopy> copies; // For the end of the run.
+  std::vector<StateCopy> copies; // The copies at the end of the run.
   for (unsigned i = 0; i < function_.getNumArguments(); ++i)
     if (argumentAttribute<StateAttr>(function_, i))
       GANTRY_RETURN_IF_ERROR(addStateOutput(end, i, copies));
@@ -217,7 +217,9 @@ Status ProgramBuilder::addFirstValues() {
 Status ProgramBuilder::assignCapacities() {
   if (program_.states.empty())
     return Status::ok();
-  artifact::ProgramT limits; // Symbols on which no state depends need no limit.
+  // The program's expressions with a limit for every symbol, as maxOfExprs() requires. A symbol
+  // without a limit gets any, because no state may depend on it.
+  artifact::ProgramT limits;
   limits.exprs = program_.exprs;
   for (const auto &symbol : program_.symbols) {
     limits.symbols.push_back(std::make_unique<artifact::SymbolT>(*symbol));

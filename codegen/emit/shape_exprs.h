@@ -1,9 +1,9 @@
 // Builds the sizes of the program's tensors as expressions over the dynamic dimensions (symbols) of
 // the inputs.
 //
-// All expressions are in one pool, Program.exprs of the artifact, where equal expressions occur
-// once (hash-consing). The functions add expressions to the pool, fold constants, and return
-// indices into the pool.
+// All expressions are in one pool, Program.exprs of the artifact (engine/artifact/artifact.fbs),
+// where equal expressions occur once (hash-consing). The functions add expressions to the pool,
+// fold constants, and return indices into the pool.
 //
 // Thread safety: one thread at a time.
 #pragma once

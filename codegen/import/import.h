@@ -15,9 +15,9 @@
 // ports in the same way. An argument whose buffer a result takes over carries `gantry.state`; a
 // .mlir model says so with iree.abi.output or tf.aliasing_output.
 //
-// The importer folds constants and shapes. It also folds batch normalisation into convolutions:
-// the location of such a convolution lists the names of all folded nodes, which later passes do not
-// know. The importer does no other optimisation; fusion and tiling are in codegen/passes and
+// The importer folds constants and shapes. It also folds batch normalisation into convolutions.
+// Later passes do not see the folded nodes, so the location of such a convolution lists their
+// names. The importer does no other optimisation; fusion and tiling are in codegen/passes and
 // codegen/tiling.
 //
 // Ownership: large constants are DenseResourceElementsAttr over the model's own bytes (the protobuf

@@ -1,4 +1,5 @@
-// Reads an ONNX TensorProto into a HostTensor, from raw_data, typed fields or an external file.
+// Reads an ONNX TensorProto into a HostTensor (onnx/host_tensor.h), from raw_data, typed fields or
+// an external file.
 //
 // raw_data and external data are not copied: the HostTensor points into the message or the mapped
 // file and keeps it alive. Strings, complex numbers, 8-bit floats and 4-bit types are not

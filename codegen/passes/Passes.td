@@ -67,15 +67,17 @@ def BindBuffers : Pass<"bind-buffers", "::mlir::ModuleOp"> {
   let summary = "bind a SPIR-V kernel's buffers, dimensions and ids";
   let description = [{
     Runs on the module of one kernel after convert-kernels-to-spirv. Makes a spirv.module from each
-    function for each way to bind its buffers, and replaces the function's arguments by variables.
+    function for each way to bind its buffers, and replaces the function's arguments by variables:
+    the buffers, the sizes of dynamic dimensions, and the ids of the workgroup, the subgroup and the
+    invocation.
     `gantry.buffers` on the module names the way:
     - `storage_buffer`: buffer i is descriptor set 0, binding i. The push-constant block holds the
       dynamic dimensions, each in the low 4 bytes of an 8-byte word.
     - `address`: the block holds the 64-bit device addresses of the buffers, then the dimensions.
       Loads and stores use PhysicalStorageBuffer pointers and state their alignment.
-    - `texel`: the only way for texel kernels. It is like `storage_buffer`, except that a view of
-      operand i that is only loaded as vectors of floats is a uniform texel buffer, at binding
-      (number of buffers) + i.
+    - `texel`: the only way for kernels with texel loads (the tile's kind is `texel`). It is like
+      `storage_buffer`, except that a view of operand i that is only loaded as vectors of floats is
+      a uniform texel buffer, at binding (number of buffers) + i.
 
     The attributes that describe the kernel move from the function to the module.
 
@@ -166,8 +168,9 @@ def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp">
   let description = [{
     Runs on the module of one kernel after emit-kernels. Converts the operations of the dialects
     memref, arith, math, scf and vector to the SPIR-V dialect. Buffers become pointers to
-    StorageBuffer structs, and dimensions and ids become 32-bit integers. They stay arguments of the
-    function until bind-buffers replaces them.
+    StorageBuffer structs; the sizes of dynamic dimensions, and the ids of the workgroup, the
+    subgroup and the invocation, become 32-bit integers. All of them stay arguments of the function
+    until bind-buffers replaces them.
 
     Before:
     ```mlir
@@ -443,18 +446,19 @@ def PackConstants : Pass<"pack-constants", "::mlir::func::FuncOp"> {
 def PadSizes : Pass<"pad-sizes", "::mlir::func::FuncOp"> {
   let summary = "round the sizes of matmuls and convolutions up to multiples of four or eight";
   let description = [{
-    Kernels access memory in vectors of four elements, and a lane of a fast kernel computes eight
-    columns. The pass rounds a size up if a matmul or a convolution has it as the size of a
-    reduction loop, of the columns, or of the channels: to a multiple of four, and to a multiple of
-    eight if that adds at most a tenth. All operators between the matmuls then compute tensors with
-    padding (size_classes.h). Constants get zeros. If a reduction reads the padding of a computed
-    tensor, the padding is zero: where an operator would compute another value in it, a select
-    replaces it, so that infinities and NaNs cannot reach the padding either.
+    Kernels access memory in vectors of four elements, and in the fastest kernels of matmuls a lane
+    computes eight columns of the result. The pass rounds a size up if a matmul or a convolution has
+    it as the size of a reduction loop, of the columns, or of the channels: to a multiple of four,
+    and to a multiple of eight if that adds at most a tenth. All operators between the matmuls then
+    compute tensors with padding (size_classes.h). Constants get zeros. If a reduction reads the
+    padding of a computed tensor, the padding is zero: where an operator would compute another value
+    in it, a select replaces it, so that infinities and NaNs cannot reach the padding either.
 
-    Inputs of the program, and results that cannot have padding, are copied into padded tensors
-    (`gantry.stored`). Operators that need the tensor without padding read a slice. A size stays as
-    it is if these conversions cost more than the products gain, if it is dynamic, or if a reduction
-    that does not ignore zeros, as a maximum, runs over it.
+    Inputs of the program, and results that cannot have padding, are copied into padded tensors.
+    The copies are marked with `gantry.stored`, so that form-dispatches never inlines them.
+    Operators that need the tensor without padding read a slice. A size stays as it is if these
+    conversions cost more than the products gain, if it is dynamic, or if a reduction that does not
+    ignore zeros, as a maximum, runs over it.
 
     Before: `%y = matmul(%x : tensor<8x767xf32>, %w : tensor<767x61xf32>)`.
     After: `%p = copy(tensor.pad %x) : tensor<8x768xf32>; %m = matmul(%p, %w' : tensor<768x64xf32>);
@@ -473,10 +477,11 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
     the inputs write into the result's storage, and nothing is copied. This needs
     - fixed sizes from the concatenated dimension on, so that the places of the inputs are known;
     - that each input which a reshape reads is one contiguous range of the result;
-    - that blocks of four channels stay possible. This matters with `blocks` if operators read the
-      result or an input as an image: an image without blocks costs more to read than a copy costs.
-      Blocks stay possible if each input has a multiple of four channels, no reshape reads an input
-      or the result, and the function does not return the result;
+    - that blocks of four channels, a layout of choose-layouts, stay possible. This matters with
+      `blocks` if operators read the result or an input as an image: an image without blocks costs
+      more to read than a copy costs. Blocks stay possible if each input has a multiple of four
+      channels, no reshape reads an input or the result, and the function does not return the
+      result;
     - that inputs without such blocks can still be accessed in vectors of four elements. This
       matters with `blocks` if an operator reads an input or the result.
     If the function returns the result, the inputs are written into the caller's output.
@@ -522,10 +527,10 @@ def SplitReductions : Pass<"split-reductions", "::mlir::func::FuncOp"> {
     loop in place of one reduction loop, or divides a reduction loop into a parallel loop over parts
     and a reduction loop within a part, so that at most 4,096 steps remain. The second combines the
     results of the first. If the extent has no suitable divisor, the last part is padded; the
-    padding is not combined. If an extent is dynamic, the outermost reduction loop becomes parallel,
-    provided that at least two loops are not part of a window. Only reductions whose partial results
-    can be combined are split: sums, products, minima and maxima. Rows of up to 262,144 elements
-    that a subgroup shares are not split.
+    padding is not combined. If an extent is dynamic, the outermost reduction loop that is not part
+    of a window becomes parallel, provided that at least two reduction loops are not part of a
+    window. Only reductions whose partial results can be combined are split: sums, products, minima
+    and maxima. Rows of up to 262,144 elements that a subgroup shares are not split.
 
     Before: `%s = sum over k of %x[m, k]`, k below 100,003.
     After: `%p = sum over k of pad(%x)[m, j, k]`, j below 25, k below 4,001, j * 4,001 + k below

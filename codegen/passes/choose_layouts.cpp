@@ -223,7 +223,8 @@ private:
   func::FuncOp function_;
   const bool bytesOnly_;
   llvm::SmallVector<DispatchOp> dispatches_;
-  llvm::DenseSet<Value> blocked_; // Storages (storageOf).
+  // The storages (storageOf() in placement.h) whose tensors are stored in blocks of four channels.
+  llvm::DenseSet<Value> blocked_;
   llvm::DenseSet<Value> panels_;
   llvm::DenseMap<Value, llvm::SmallVector<Value>> shared_; // The tensors of each shared storage.
 };

@@ -23,7 +23,7 @@ namespace {
 /// The tiles that functions are generated for, with their kinds. The baseline comes first.
 using Variants = std::vector<std::pair<TileKind, TileChoice>>;
 
-/// Adds the result of chooseStagedTiles().
+/// Adds the tiles that chooseStagedTiles() (tile_choice.h) has returned, each with its kind.
 void addStaged(Variants &variants, std::vector<TileChoice> choices) {
   for (TileChoice &choice : choices)
     variants.emplace_back(choice.tile.matrix ? TileKind::kMatrices : TileKind::kStaged,

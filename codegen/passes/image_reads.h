@@ -1,5 +1,5 @@
-// Tells which operators read a tensor as an image, and therefore profit from blocks of four
-// channels.
+// Tells which operators read a tensor as an image, and therefore profit if it is stored in blocks
+// of four channels (choose-layouts in Passes.td).
 //
 // Thread safety: pure functions.
 #pragma once

@@ -27,8 +27,9 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i);
 /// `dispatch`.
 bool isUsedAfter(mlir::Value storage, mlir::Operation *dispatch);
 
-/// Returns the tensor in whose storage a chain of scatters writes its rows, where `dispatch` is the
-/// last of them. Returns null if the dispatch is no scatter.
+/// A scatter is a dispatch that replaces rows of an operand in place (gantry.scatter). Returns the
+/// tensor in whose storage a chain of scatters writes its rows, where `dispatch` is the last of
+/// them. Returns null if the dispatch is no scatter.
 mlir::Value startOfScatters(DispatchOp dispatch);
 
 } // namespace gantry::codegen

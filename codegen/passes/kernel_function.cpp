@@ -184,10 +184,11 @@ private:
   }
 
   /// Sets `gantry.slices` if the dispatch can be cut into slices, launches that each bind only a
-  /// part of some buffers. A slice consists of whole workgroups and of whole steps of the outermost
-  /// tile coordinate with more than one value. elements: the number of elements by which each
-  /// buffer advances with one step of this coordinate. space: the extents of the result along the
-  /// tile dimensions.
+  /// part of some buffers. The coordinates of a tile are its position along each tile dimension
+  /// (tile_shape.h). A slice consists of whole workgroups and of whole steps of the outermost tile
+  /// coordinate with more than one value. elements: the number of elements by which each buffer
+  /// advances with one step of this coordinate. space: the extents of the result along the tile
+  /// dimensions.
   void setSlices(llvm::ArrayRef<int64_t> elements, llvm::ArrayRef<IndexExpr> space) {
     size_t outermost = 0;
     while (space[outermost].constant <= tile_.extent(outermost))
@@ -205,7 +206,7 @@ private:
     setAttribute(kernel_, SlicesAttr::get(builder_.getContext(), all / tilesPerWorkgroup_, bytes));
   }
 
-  /// Sets `gantry.loops`.
+  /// Sets `gantry.loops`, the number of loop iterations of one invocation.
   void setLoops(const Loops &loops) {
     const auto rounds =
         static_cast<int64_t>(std::min(loops.rounds(), static_cast<double>(UINT32_MAX)));

@@ -64,8 +64,9 @@ void sinkStateUpdates(func::FuncOp function) {
   }
 }
 
-/// Adds to the problem that the readers of a state precede its update: each reader writes a value
-/// of size 0, which the update reads. Readers after the update in the given order add nothing.
+/// Adds to graph.problem, the input of the order search, that the readers of a state precede its
+/// update: each reader writes a value of size 0, which the update reads. Readers after the update
+/// in the given order add nothing.
 void keepReadersBeforeUpdates(func::FuncOp function, DispatchGraph &graph) {
   llvm::DenseMap<Operation *, uint32_t> numbers;
   for (auto [i, dispatch] : llvm::enumerate(graph.dispatches))

@@ -77,7 +77,8 @@ private:
     bool isZero = true; // The padding is certain to be zero.
   };
 
-  /// Returns the tensor with the given sizes.
+  /// Returns the version of a tensor of the old program that has the given sizes. Makes it if there
+  /// is none yet.
   Padded get(OpBuilder &builder, Value tensor, llvm::ArrayRef<int64_t> shape) {
     auto &known = versions_[tensor];
     if (known.empty())
@@ -161,8 +162,9 @@ private:
                            UnitAttr::get(op->getContext()));
   }
 
-  /// Lets elementwise operators read a tensor with padding themselves. Their results are then
-  /// stored, so that no reduction evaluates them.
+  /// Drops the padded copies that only elementwise operators read: these operators then read the
+  /// tensor.pad itself. Their results are stored (gantry.stored), so that no reduction evaluates
+  /// these operators, and the pad with them, inline.
   void readInPlaceOfCopies() {
     for (linalg::GenericOp copy : copies_) {
       const auto isReader = [](Operation *user) {
@@ -178,7 +180,7 @@ private:
     }
   }
 
-  /// Returns the elements with the lowest indices.
+  /// Returns the slice of the tensor that has this shape and begins at index 0 in each dimension.
   static Value sliceOf(OpBuilder &builder, Location loc, Value tensor,
                        llvm::ArrayRef<int64_t> shape) {
     const auto dims = tensorDims(builder, tensor);

@@ -14,7 +14,7 @@ using namespace mlir;
 namespace {
 
 constexpr int64_t kVector = 4; // Elements of a vector.
-constexpr int64_t kRun = 8;    // The columns that a lane of a fast kernel computes.
+constexpr int64_t kRun = 8;    // Columns that a lane computes in the fastest kernels of matmuls.
 // The size of a multiple of kVector grows to a multiple of kRun if it grows by at most a tenth.
 constexpr double kMaxGrowth = 1.1;
 // The costs of a conversion, in multiplications: for each element, and for its dispatch. An image
@@ -148,7 +148,7 @@ void SizeClasses::addGeneric(linalg::GenericOp op) {
     if (op.getNumReductionLoops() > 0)
       fixed.set(static_cast<unsigned>(index.getDim()));
   });
-  // The padding of a splat is not zero.
+  // A splat has its value in the padding, too, so a reduction loop over it keeps its size.
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
     for (OpOperand *use : op.getDpsInputOperands())
       if (op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel &&
@@ -219,8 +219,9 @@ void SizeClasses::addMove(Operation *op) {
 
 // ---- Decisions ----------------------------------------------------------------------------------
 
-/// Adds the products of a matmul or convolution to the classes of the loops whose size matters: the
-/// reduction loops over both factors, and the loop over the columns of the result or its channels.
+/// Adds the number of products of a matmul or convolution to the gain of the classes of the loops
+/// whose size matters: the reduction loops over both factors, and the loop over the columns of the
+/// result or its channels.
 void SizeClasses::addGain(linalg::GenericOp op) {
   const unsigned first = loops_[op];
   const auto iterators = op.getIteratorTypesArray();

@@ -60,10 +60,13 @@ private:
     return each.padded - each.size;
   }
 
+  // Each dimension of a tensor and each loop of an operator is a node of a union-find structure,
+  // whose sets are the classes. The dimensions of one tensor, and the loops of one operator, have
+  // consecutive nodes.
   llvm::DenseMap<mlir::Value, unsigned> tensors_;     // The node of dimension 0.
   llvm::DenseMap<mlir::Operation *, unsigned> loops_; // The node of loop 0.
-  mutable std::vector<unsigned> parents_;
-  std::vector<Class> classes_; // By the class's root node.
+  mutable std::vector<unsigned> parents_;             // By node; a root is its own parent.
+  std::vector<Class> classes_;                        // By the class's root node.
   // The nodes to which dimensions of uses and of results are linked.
   llvm::DenseMap<std::pair<mlir::OpOperand *, unsigned>, unsigned> linkedUses_;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, unsigned> linkedResults_;

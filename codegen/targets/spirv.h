@@ -28,8 +28,9 @@ mlir::spirv::TargetEnvAttr spirvTargetEnv(mlir::MLIRContext *context);
 
 struct SpirvBinary {
   std::vector<uint32_t> words;
-  std::vector<std::string> features; // Required device features (KernelVariant.capabilities).
-  uint32_t sharedBytes = 0;          // Size of the variables in workgroup memory.
+  // Required device features, as KernelVariant.capabilities (engine/artifact/artifact.fbs).
+  std::vector<std::string> features;
+  uint32_t sharedBytes = 0; // Size of the variables in workgroup memory.
 };
 
 /// Serialises a module, validates it, optimises it and validates it again. The message of an error

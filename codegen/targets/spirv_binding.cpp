@@ -25,7 +25,7 @@ constexpr uint32_t kWordBytes = 8; // Size of a word of the push-constant block.
 constexpr const char *kTexelFetch = "texel_fetch";
 
 /// Turns one SPIR-V function into a kernel: an entry point without arguments, which is alone in its
-/// module and reaches buffers, dims and ids through variables.
+/// module and reaches buffers, dynamic sizes (dims) and ids through variables.
 class Binder {
 public:
   Binder(spirv::ModuleOp module, spirv::FuncOp function, BindingMode mode, OpBuilder builder)

@@ -73,8 +73,8 @@ spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
 
 namespace {
 
-/// Converts float arithmetic that has kNoContraction and keeps this attribute, which MLIR's
-/// patterns drop.
+/// Converts float arithmetic that has kNoContraction (float_emitter.h) and keeps this attribute,
+/// which MLIR's patterns drop.
 template <typename From, typename To> struct KeptFloats : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
 

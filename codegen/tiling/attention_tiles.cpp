@@ -8,7 +8,8 @@ using namespace mlir;
 
 namespace {
 
-// Limits per lane, for one block of keys.
+// Limits per lane, for one block of keys: the keys whose scores the lanes hold at a time
+// (emitter/online_softmax.h).
 constexpr int64_t kMaxSums = 128, kMaxScores = 128; // Accumulators of the result, and scores.
 constexpr int64_t kMaxUnrolledSums = 4096;          // Multiplications of weights by values.
 constexpr int64_t kMaxUnrolledScores = 1024; // Multiplications in a round of the scores' matmul.

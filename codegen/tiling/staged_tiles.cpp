@@ -115,8 +115,9 @@ Result<Rung> placeBoxes(TileShape tile, const PredictedTile &predicted) {
   return Rung{std::move(tile), predicted.cost, bytes, all};
 }
 
-/// Returns all staged tiles that the kernel can have, cheapest first, whether they fit or not. Adds
-/// a line to `texts` for each tile whose boxes cannot be placed.
+/// Returns all staged tiles that the kernel can have, cheapest first, whether they fit into the
+/// profile's shared memory or not. Adds a line to `texts` for each tile whose boxes cannot be
+/// placed.
 std::vector<Rung> rungsOf(func::FuncOp kernel, const DeviceProfile &profile, TileSearch &search,
                           std::vector<std::string> &texts) {
   std::vector<TileShape> tiles = stagedTiles(search.extents(), profile);

@@ -25,7 +25,8 @@ Status checkStates(const Program &program, std::span<const std::optional<int64_t
 /// Both programs must have passed the other checks.
 Status checkSameInterface(const Program &root, const Program &variant);
 
-/// Returns kDataLoss if a StripChain (artifact.fbs) lacks a name or has fewer than two strips.
+/// Returns kDataLoss if a StripChain (artifact.fbs) lacks the string of a name, which may be empty,
+/// or has fewer than two strips.
 Status checkStrips(const Program &program);
 
 } // namespace gantry::artifact

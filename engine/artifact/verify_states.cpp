@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX; // State.output and State.initial: there is none.
 
-/// The time of run() is proportional to the size of the program.
+/// Checks all states of one program. The time of run() is proportional to the size of the program.
 class StateVerifier {
 public:
   StateVerifier(const Program &program, std::span<const std::optional<int64_t>> folded)

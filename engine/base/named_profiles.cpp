@@ -234,8 +234,8 @@ DeviceProfile amdCdna3() {
 }
 
 /// The limits are the smaller ones of Mesa's ANV and Intel's own driver [anv, intel-windows]: ANV
-/// offers 64 KiB of local memory, Intel's driver 32 KiB; one binding has at most 1 GiB. Subgroups
-/// have 8, 16 or 32 lanes.
+/// offers 64 KiB of local memory, Intel's driver 32 KiB; one storage-buffer binding has at most 1
+/// GiB. Subgroups have 8, 16 or 32 lanes.
 DeviceProfile intel(const char *name) {
   DeviceProfile profile = gpu(name, 32);
   letSubgroupsVary(profile, 8, 32);
@@ -274,8 +274,8 @@ DeviceProfile intelArc() {
 }
 
 /// Adreno 740 [turnip]: six shader processors. The limits are the smaller ones of Qualcomm's driver
-/// and Mesa's Turnip. A binding reaches 128 MiB, which Turnip's source calls "a hardware limit on
-/// later generations". Qualcomm does not publish cache sizes.
+/// and Mesa's Turnip. A storage-buffer binding reaches 128 MiB, which Turnip's source calls "a
+/// hardware limit on later generations". Qualcomm does not publish cache sizes.
 DeviceProfile adreno7xx() {
   DeviceProfile profile = gpu("vulkan:adreno-7xx", 64);
   letSubgroupsVary(profile, 64, 128);

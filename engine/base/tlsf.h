@@ -34,7 +34,8 @@ public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
   struct Options {
-    uint32_t granuleLog2 = 8; // sizes and offsets are multiples of 2^granuleLog2 bytes; at most 20
+    // The granule has 2^granuleLog2 bytes; all sizes and offsets are multiples of it. At most 20.
+    uint32_t granuleLog2 = 8;
     HostAllocator host;
   };
 

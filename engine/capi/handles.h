@@ -1,5 +1,6 @@
 // The definitions of the opaque structs of gantry.h, and the functions that turn a Status into a
-// code and a message. Each struct owns one object of the engine.
+// code and a message. Each struct owns one object of the engine; gantry_device owns two, the device
+// and its heap.
 //
 // Threads: report() and nullArgument() keep one message per thread.
 #pragma once

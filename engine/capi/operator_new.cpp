@@ -2,13 +2,14 @@
 // request if malloc fails. engine/base/out_of_memory.h describes how the engine then reports the
 // failure.
 //
-// gantry.map hides the functions, so the application and other libraries keep their own. The forms
-// that would throw never fail here, because the engine has no exceptions. The reserve does not run
-// out if the rules of out_of_memory.h are kept: each operation ends at its next check, and between
-// two checks it allocates no more than the program's structure requires. Loading an artifact makes
-// the reserve large enough for that (engine/artifact/reader.cpp), and an operation is refused while
-// less than half of the reserve is free (capi::Call). Arrays whose size depends on tensors or files
-// use tryResize().
+// The linker exports only the symbols that gantry.map lists. The functions are not among them, so
+// the application and other libraries keep their own. The forms that would throw never fail here,
+// because the engine has no exceptions. The reserve does not run out if the rules of
+// out_of_memory.h are kept: each operation ends at its next check, and between two checks it
+// allocates no more than the program's structure requires. Loading an artifact makes the reserve
+// large enough for that (engine/artifact/reader.cpp), and an operation is refused while less than
+// half of the reserve is free (capi::Call). Arrays whose size depends on tensors or files use
+// tryResize().
 //
 // The first region of the reserve is static storage, whose pages take no memory until they are
 // used.

@@ -274,7 +274,7 @@ gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer) {
   uint32_t references = 0;
   if (!storage || heap->describe(handle, &name, &references) != heap::HeapCode::kOk)
     return capi::report(capi::staleBuffer(handle));
-  // The caller's references are the handle and `storage`.
+  // This function owns two references to the buffer: the one of the handle, and `storage`.
   if (const Status donated = run->run->donate(storage, 2); !donated.isOk())
     return capi::report(donated);
   capi::noteDonation(handle, name, run->run->name());

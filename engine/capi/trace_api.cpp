@@ -25,7 +25,8 @@ struct Traces {
   std::unique_ptr<trace::FileRecording> recording;
   std::string path;
   std::unique_ptr<trace::FlightRecorder> flight;
-  std::vector<std::unique_ptr<trace::Server>> servers; // The user's socket, and TCP ports.
+  /// One server for the socket in the user's folder (socket.h), and one for each TCP port.
+  std::vector<std::unique_ptr<trace::Server>> servers;
 };
 
 /// Returns the only Traces object of the process. The object is never destroyed; stopTraces() stops
@@ -95,7 +96,8 @@ Status startFlightFromEnvironment(const char *crashPath) {
   return startFlight(options);
 }
 
-/// Listens at one more socket. Returns the port of a TCP socket, and 0 for the user's socket.
+/// Listens at one more socket. Returns the port of a TCP socket, and 0 for the socket in the user's
+/// folder (socket.h).
 Result<uint16_t> listen(const trace::ServerOptions &options) {
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);

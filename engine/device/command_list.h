@@ -125,7 +125,7 @@ inline constexpr uint64_t kMaxUpdateBytes = 65536; // Max size of one CommandLis
 /// A submission starts after all earlier submissions have finished. Within a list, commands may run
 /// in any order except across barrier(). After a submission is done, the host sees all bytes that
 /// its commands wrote. Memories and kernels must belong to the list's device. The parts of a
-/// reserved range that a command touches must have storage when the command runs.
+/// reserved range (Device::reserve) that a command touches must have storage when the command runs.
 ///
 /// Errors: kInvalidArgument for arguments outside the limits, kFailedPrecondition for calls in the
 /// wrong order, kDeviceLost for every call after the device was lost.

@@ -43,7 +43,8 @@ Status checkHazards(const std::vector<Command> &commands);
 
 // ---- values that share a storage ---------------------------------------------------------------
 
-/// The place of a value in the arena.
+/// The place of a value in the arena. A storage is the range of the arena in which a value lies,
+/// together with its parts: the values that are boxes in it (box.h).
 struct StoredValue {
   uint64_t offset = 0; // The storage's offset, in bytes.
   Box box;             // The value's bytes in the storage.

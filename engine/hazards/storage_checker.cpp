@@ -15,8 +15,9 @@ constexpr uint32_t kNobody = UINT32_MAX;
 /// The value that wrote each byte of the arena last.
 class Owners {
 public:
-  /// Divides the run into parts, each of which one value wrote last, or no value (kNobody). Calls
-  /// `body` with each part and its value until `body` returns false.
+  /// Divides the run (a range of bytes without a gap, box.h) into parts, each of which one value
+  /// wrote last, or no value (kNobody). Calls `body` with each part and its value until `body`
+  /// returns false.
   template <typename Body> void forEach(const ByteRange &run, Body body) const {
     uint64_t at = run.offset;
     const uint64_t end = run.offset + run.sizeBytes;

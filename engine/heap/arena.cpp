@@ -274,7 +274,7 @@ inline void Arena::end(uint32_t index, BufferHandle buffer) {
 }
 
 // Frees the range, or makes it a pending release if its points have not passed. Returns whether a
-// slab has become empty and the heap has watermarks for empty slabs.
+// slab has become empty and the heap has watermarks for empty slabs (HeapOptions::retainHighBytes).
 inline bool Arena::finishRelease(uint32_t index) {
   const BufferRecord &record = handles_.record(index);
   if (record.block == kNone) {

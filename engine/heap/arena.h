@@ -56,10 +56,10 @@ struct Pool {
   uint32_t avoidedSlab = kNone;
 };
 
-/// The callbacks of the object that keeps the contents of buffers without storage (spilled
-/// buffers). If they are nullptr, every live buffer has storage.
+/// The callbacks of the object that keeps the contents of buffers without storage (spilled buffers,
+/// extras/spill.h). If they are nullptr, every live buffer has storage.
 struct AbsentStorage {
-  /// Gives such a buffer storage and its contents again; takes the growth lock.
+  /// Gives such a buffer storage and its contents again; takes the growth lock (growth.h).
   HeapCode (*restore)(void *user, BufferHandle buffer) = nullptr;
   /// Discards the contents of such a buffer, which was released. Called under the lock of the
   /// buffer's arena.
@@ -75,7 +75,7 @@ struct ArenaEnvironment {
   const HeapOptions &options;
   std::span<KindTotals, kMemoryKinds> totals;
   AbsentStorage absent;
-  std::atomic<uint64_t> movedBytes{0};   // Bytes moved by relocations so far.
+  std::atomic<uint64_t> movedBytes{0};   // Bytes that compaction has moved so far.
   std::atomic<uint64_t> spilledBytes{0}; // Bytes of spilled buffers.
   std::atomic<bool> closing{false};      // The release of the last buffer destroys the heap.
 };
@@ -91,7 +91,9 @@ class Arena {
 public:
   /// The consequences of release() that its caller must handle without the arena's lock.
   struct Outcome {
-    bool emptied = false; // A slab has become empty, and the heap has watermarks for empty slabs.
+    // A slab has become empty, and the heap has watermarks for empty slabs
+    // (HeapOptions::retainHighBytes).
+    bool emptied = false;
     bool closing = false; // The last reference is gone, and ArenaEnvironment::closing is set.
   };
 
@@ -119,8 +121,8 @@ public:
   HeapCode locate(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes);
   /// Like locate(), and counts a pin if the buffer is movable or spillable. *ticket is the last
   /// submission that is known to use the storage, for example a copy into it; 0: none. *moving
-  /// says whether the buffer is being relocated. Returns kBusy, without a pin, if it is, or if the
-  /// buffer has no storage.
+  /// says whether the buffer is being moved, spilled or restored (RecordFlag kMoving). Returns
+  /// kBusy, without a pin, if it is, or if the buffer has no storage.
   HeapCode pin(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes, uint64_t *ticket,
                bool *moving);
   /// Returns kInvalidArgument if a movable or spillable buffer is not pinned.
@@ -188,9 +190,10 @@ private:
   HandleTable &handles_;
   KindTotals &totals_;
   SizeClasses cached_;
-  uint64_t cachedLimit_;       // Limit of cached_.bytes().
-  HostArray<uint32_t> chunks_; // For each chunk of this arena the index of its first record.
-  IndexSet freeRecords_;       // Numbers of free records (HandleTable::numberInArena).
+  uint64_t cachedLimit_; // Limit of cached_.bytes().
+  // For each chunk of this arena (handle_table.h) the index of its first record.
+  HostArray<uint32_t> chunks_;
+  IndexSet freeRecords_; // Numbers of free records (HandleTable::numberInArena).
   LiveCounter counter_;
   HostArray<NameCount> names_; // Indexed by NameId::index.
   PendingReleases pending_;
@@ -217,8 +220,8 @@ public:
   uint32_t takeRecord();
   /// Frees a record that has no range.
   void giveRecord(uint32_t index);
-  /// Frees the range of a record without a live buffer, now or when the points of its tail have
-  /// passed, and then the record.
+  /// Frees the range of a record without a live buffer, now or when the points of its RecordTail
+  /// have passed, and then the record.
   void finishRelease(uint32_t index);
   /// Makes room for a name's count before begin(). Returns false if the host has no memory.
   bool countName(uint32_t name);

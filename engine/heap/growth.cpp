@@ -91,7 +91,8 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
       return code;
     home.flush(); // This may empty slabs.
     // Even an empty slab that is kMaxSparedFactor times as long as a new slab is better than a call
-    // of the driver. Its use counts as a retake, because the sizes of the requests have changed.
+    // of the driver. Its use counts as a retake (retention.h), because the sizes of the requests
+    // have changed.
     if (adoptSlab(home, wanted, kMaxSparedFactor * size)) {
       slabs_.retention(kind).noteTaken(0, 0);
       if (const HeapCode code = wanted.takeFrom(home); code != HeapCode::kExhausted)

@@ -257,7 +257,8 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
     if (code != HeapCode::kBusy)
       return code;
     if (moving) {
-      const Locked waited(components_.growth.lock()); // A relocation holds this lock until its end.
+      // A relocation (a move, spill or restore) holds this lock until its end.
+      const Locked waited(components_.growth.lock());
       continue;
     }
     const AbsentStorage &absent = components_.environment.absent;

@@ -99,9 +99,9 @@ public:
   HeapCode describe(BufferHandle buffer, const char **name, uint32_t *references) const;
 
   /// Pins a buffer and writes its place. While pinned, a buffer is neither moved nor spilled. Pins
-  /// are counted. pin() waits for a relocation of the buffer, and restores a spilled buffer, which
-  /// may fail as allocate() does. If the buffer is mapped, pin() also waits for the submissions
-  /// that are known to use its storage.
+  /// are counted. pin() waits for a relocation of the buffer (a move, spill or restore that has
+  /// begun), and restores a spilled buffer, which may fail as allocate() does. If the buffer is
+  /// mapped, pin() also waits for the submissions that are known to use its storage.
   HeapCode pin(BufferHandle buffer, Placement *placement);
   /// Removes a pin. Returns kInvalidArgument if a movable or spillable buffer has none.
   HeapCode unpin(BufferHandle buffer);

@@ -2,9 +2,9 @@
 // releases, moves, spills and restores; for slabs, allocations and frees.
 //
 // Every event gets the next sequence number under the lock of this object. An event of a buffer is
-// sent under the lock of the buffer's arena, an event of a slab under the growth lock, so no other
-// thread can take or free the range meanwhile. In the order of sequence numbers, a range is
-// therefore freed before it is allocated again.
+// sent under the lock of the buffer's arena, an event of a slab under the growth lock (growth.h),
+// so no other thread can take or free the range meanwhile. In the order of sequence numbers, a
+// range is therefore freed before it is allocated again.
 //
 // A viewer that attaches late gets a snapshot of all live buffers (heap_snapshot.h). The snapshot
 // holds the lock of every arena, so it is the exact state after the event of one sequence number.

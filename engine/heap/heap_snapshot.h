@@ -2,10 +2,10 @@
 // and the totals. It describes the heap exactly as it is after one event, whose sequence number
 // (heap_events.h) the snapshot contains.
 //
-// The snapshot takes the growth lock, the lock of the arena table and the lock of every arena, and
-// copies the live buffers. An operation changes an arena only under that arena's lock. An operation
-// before the copy is therefore complete in the copy. An operation after the copy sends an event,
-// because events are switched on before the copy.
+// The snapshot takes the growth lock (growth.h), the lock of the arena table and the lock of every
+// arena, and copies the live buffers. An operation changes an arena only under that arena's lock.
+// An operation before the copy is therefore complete in the copy. An operation after the copy sends
+// an event, because events are switched on before the copy.
 //
 // Cost: threads that allocate or release wait while the records are copied, about 5 ns per record.
 // Memory: 32 bytes per buffer record of the heap, until the snapshot is recorded.

@@ -15,7 +15,7 @@
 // and the pools' limit of 16 MiB in arena.h were chosen by trying values on the traces of
 // benchmarks/heap; no other workloads have confirmed them.
 //
-// Units: bytes. Threads: the growth lock guards the object. Errors: none.
+// Units: bytes. Threads: the growth lock (growth.h) guards the object. Errors: none.
 #pragma once
 
 #include <algorithm>

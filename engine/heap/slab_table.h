@@ -3,9 +3,10 @@
 // This is the only part of the heap's core that calls the driver for memory. It records which arena
 // and pool each slab belongs to. The ranges within a slab are recorded by the pool (Tlsf).
 // Ownership: the table owns the driver allocations. Units: bytes.
-// Threads: allocate(), free(), retention() and loops over all slabs require the growth lock. A
-// thread may read the entry of one slab without that lock while a buffer in this slab is live and
-// cannot move. Limits, byte counts, traceBudgets() and the driver's message are for any thread.
+// Threads: allocate(), free(), retention() and loops over all slabs require the growth lock
+// (growth.h). A thread may read the entry of one slab without that lock while a buffer in this slab
+// is live and cannot move. Limits, byte counts, traceBudgets() and the driver's message are for any
+// thread.
 // Errors: HeapCode; the message of a failed driver call is kept for copyDriverMessage().
 #pragma once
 

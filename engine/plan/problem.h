@@ -2,10 +2,11 @@
 // Callers of the planner use plan.h instead.
 //
 // An item is a value of the request that has bytes. It occupies the box [begin, end) in time ×
-// [offset, offset + size) in addresses, and a solver chooses its offset. Boxes of items whose times
-// overlap must not overlap in addresses. Time is compressed: it counts the distinct moments at
-// which an item begins or ends, so a step is the time from one such moment to the next, and the set
-// of live items is constant within a step.
+// [offset, offset + size) in addresses, and a solver chooses its offset. An item whose value is
+// pinned (Pin in plan.h) is fixed: its offset is given. All other items are free. Boxes of items
+// whose times overlap must not overlap in addresses. Time is compressed: it counts the distinct
+// moments at which an item begins or ends, so a step is the time from one such moment to the next,
+// and the set of live items is constant within a step.
 //
 // Invariants, which request_check.h and problem_builder.h establish: begin < end ≤ stepCount;
 // size > 0; alignments are powers of two; the sum of all (size + alignment - 1) is less than 2^64,

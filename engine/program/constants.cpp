@@ -116,10 +116,10 @@ Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes
     const uint64_t from = begin / kAlignment * kAlignment;
     const ConstantLayout::SectionRange *last =
         layout.ranges.empty() ? nullptr : &layout.ranges.back();
-    // Gaps between the ranges hold constants of other variants and are not copied. Constants can
-    // overlap in the section, because equal bytes are stored once; such constants share a range. If
-    // they do not fit into one block, each block gets its own copy of the common bytes, so that no
-    // constant spans two blocks.
+    // Gaps between the ranges hold constants of other variants, or first values that only a State
+    // needs, and are not copied. Constants can overlap in the section, because equal bytes are
+    // stored once; such constants share a range. If they do not fit into one block, each block gets
+    // its own copy of the common bytes, so that no constant spans two blocks.
     const bool joins = last && begin <= roundUp(last->sectionEnd, kAlignment);
     const uint64_t grown =
         joins ? last->offset + std::max(last->sectionEnd, end) - last->sectionBegin

@@ -1,4 +1,5 @@
-// Records poison and canaries, and checks the copies of guards.
+// Records commands that write poison and canaries, and checks the copies of guards; memory_check.h
+// explains the terms.
 #include "engine/program/memory_check.h"
 
 #include <cinttypes>

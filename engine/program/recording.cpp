@@ -10,7 +10,8 @@ namespace gantry::program {
 namespace {
 
 constexpr uint64_t kIoAlignment = 256;
-constexpr uint64_t kGuardCopyStride = 512; // Bytes between the copies of two guards.
+// Bytes from the copy of one guard (memory_check.h) to the copy of the next.
+constexpr uint64_t kGuardCopyStride = 512;
 static_assert(kGuardCopyBytes <= kGuardCopyStride);
 constexpr int32_t kNoPort = INT32_MIN;
 
@@ -30,7 +31,8 @@ device::BufferRange bindable(const device::BufferRange &range) {
 
 /// Returns whether the host accesses a port's memory without staging. The host must not write a
 /// donated input to an arena of the caller, because another session may be using that arena. With
-/// checkMemory the host must not write to any arena, because the run poisons the arena first.
+/// checkMemory the host must not write to any arena, because the run begins by filling slots of the
+/// arena with poison (memory_check.h).
 bool isFilledByHost(const Recording::Context &context, bool isDonated) {
   return hostWritesDirectly(context.device, context.options) &&
          (!isDonated || (context.arena->mapped() != nullptr && !context.options.arena &&

@@ -1,6 +1,6 @@
-// A recorded command list: the commands of a program for one shape plan, with the inputs and
-// outputs bound to fixed memory. The list is recorded once, and every run with the same plan and
-// the same bindings submits it again.
+// A recorded command list: the commands of a program for one shape plan (shape_plan.h), with the
+// inputs and outputs bound to fixed memory. The list is recorded once, and every run with the same
+// plan and the same bindings submits it again.
 //
 // A buffer of the caller is bound directly if its offset is aligned. Every other input or output
 // gets memory of the recording. On devices with unified memory the host reads and writes this
@@ -42,9 +42,10 @@ public:
     const SessionOptions &options;
     const Constants &constants;
     const KernelSet &kernels;
-    const Storage *arena;     // At least plan->arenaBytes; nullptr if that is 0.
-    const Storage *hostArena; // At least plan->hostBytes; nullptr if that is 0.
-    bool timed;               // Record a timestamp before the first command and after each command.
+    const Storage *arena; // At least plan->arenaBytes; nullptr if that is 0.
+    // The host arena (shape_plan.h): at least plan->hostBytes; nullptr if that is 0.
+    const Storage *hostArena;
+    bool timed; // Record a timestamp before the first command and after each command.
   };
 
   /// Records the commands. `variants` holds the kernel variant of each command; nullptr for copies.
@@ -94,7 +95,7 @@ private:
     device::BufferRange bound;  // The memory that kernels use.
     device::BufferRange staged; // Source or target of the copy to or from `bound`; null: no copy.
     // With checkMemory, the caller's buffer of a donated input. The list copies it to `staged`
-    // before it poisons the arena.
+    // before it fills slots of the arena with poison (memory_check.h).
     device::BufferRange beforePoison;
     uint8_t *host = nullptr; // inputData() or outputData().
   };

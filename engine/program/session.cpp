@@ -122,8 +122,8 @@ Status Session::load() {
     GANTRY_RETURN_IF_ERROR(growArena(*entry->plan));
     lastPlan_ = entry->plan;
   } else {
-    // Compile the variants for small buffers. findRecording() compiles others if a shape needs
-    // them.
+    // Compile the kernel variants that chooseVariant() chooses for small buffers. findRecording()
+    // compiles others if a shape needs them.
     std::vector<std::pair<uint32_t, const artifact::KernelVariant *>> wanted;
     for (uint32_t i = 0; i < metadata.kernels()->size(); ++i) {
       GANTRY_ASSIGN_OR_RETURN(
@@ -187,7 +187,7 @@ Status Session::growArena(const ShapePlan &plan) {
   if (needed < plan.arenaBytes)
     return statusf(StatusCode::kOutOfMemory, "an arena of %llu bytes overflows 64 bits",
                    static_cast<unsigned long long>(plan.arenaBytes));
-  // The size of a host arena is fixed, because only static programs have one.
+  // The size of a host arena (shape_plan.h) is fixed, because only static programs have one.
   if (plan.hostBytes > 0 && !hostArena_) {
     GANTRY_ASSIGN_OR_RETURN(hostArena_, Storage::allocate(heap_, device::MemoryKind::kReadback,
                                                           plan.hostBytes, "away on the host"));

@@ -206,7 +206,7 @@ private:
   Constants constants_;
   StateBinding states_;
   Storage arena_;
-  Storage hostArena_;           // Host memory for transients that are evicted for a while.
+  Storage hostArena_;           // The host arena (shape_plan.h), for transients moved to the host.
   std::list<CachedPlan> plans_; // Most recently used first.
   std::list<std::shared_ptr<Recording>> recordings_; // Most recently used first.
   std::deque<std::shared_ptr<Run>> inFlight_;        // Oldest first.

@@ -43,8 +43,9 @@ public:
   void addPlan(std::shared_ptr<const ShapePlan> plan,
                std::vector<const artifact::KernelVariant *> variants);
   void removePlan(const ShapePlan *plan);
-  /// Records which heap block is the session's arena, host arena or block of constants. An empty
-  /// storage means that there is none any more.
+  /// Records which buffer of the heap is the session's arena, its host arena (shape_plan.h), or the
+  /// block that holds all of its constants (Constants::block). An empty storage means that there is
+  /// none any more.
   void setArena(const Storage &storage) { setPlace(arena_, storage, "arena"); }
   void setHostArena(const Storage &storage) { setPlace(hostArena_, storage, "away on the host"); }
   void setConstants(const Storage &storage) { setPlace(constants_, storage, "constants"); }

@@ -12,6 +12,9 @@
 // Transients that share storage in place form one slot, and so do the parts of a concatenation. A
 // byte of a slot is in use from the first to the last use of the values that contain it.
 //
+// The host arena is host memory for transients that a program with a memory budget moves out of
+// device memory between two uses.
+//
 // Units: bytes. Threads: pure functions; a ShapePlan is immutable.
 #pragma once
 
@@ -26,7 +29,7 @@ inline constexpr uint64_t kNoOffset = UINT64_MAX;
 struct Slot {
   uint32_t value = 0; // Index of the slot's largest value; messages use the name of this value.
   uint64_t offset = kNoOffset;
-  uint64_t sizeBytes = 0; // Without the guard.
+  uint64_t sizeBytes = 0; // Without the guard (ShapePlanOptions::guardBytes).
   uint64_t alignment = 1;
   uint32_t firstUse = 0;                // Index of a command, inclusive.
   uint32_t lastUse = 0;                 // Index of a command, inclusive.
@@ -35,7 +38,7 @@ struct Slot {
 };
 
 struct ShapePlan {
-  std::vector<int64_t> exprs;      // Value of each expression of the program.
+  std::vector<int64_t> exprs;      // Value of each expression of the program (artifact.fbs, Expr).
   std::vector<uint64_t> sizeBytes; // Per value: the bytes of its elements.
   // Per value: the bytes to bind, from the value's offset to the end of its last element. They are
   // more than sizeBytes if the value is a box in a larger one, with gaps between its elements.
@@ -47,7 +50,7 @@ struct ShapePlan {
   std::vector<Slot> slots;
   std::vector<bool> barrierBefore; // Per command.
   uint64_t arenaBytes = 0;         // Height of the plan.
-  uint64_t hostBytes = 0;          // Size of the host arena, for transients that are evicted.
+  uint64_t hostBytes = 0;          // Size of the host arena.
   uint64_t lowerBoundBytes = 0;    // Lower bound of arenaBytes.
   uint32_t peakCommand = 0;        // The command at which the live bytes peak.
 };

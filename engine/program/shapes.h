@@ -25,9 +25,9 @@ std::string shapeText(const Port &port);
 Result<std::vector<int64_t>> bindSymbols(const Program &program,
                                          std::span<const TensorShape> inputs);
 
-/// Checks that each dimension of each input equals the value of its expression; bindSymbols() does
-/// not check dimensions that are computed from symbols. `exprs` holds the values of the
-/// expressions. Returns kInvalidArgument if a dimension differs.
+/// Checks that each dimension of each input equals the value of its expression (Expr in
+/// artifact.fbs); bindSymbols() does not check dimensions that are computed from symbols. `exprs`
+/// holds the values of the expressions. Returns kInvalidArgument if a dimension differs.
 Status checkDerivedDims(const Program &program, std::span<const TensorShape> inputs,
                         std::span<const int64_t> exprs);
 

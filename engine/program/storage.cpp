@@ -7,7 +7,9 @@
 namespace gantry::program {
 namespace {
 
-constexpr uint64_t kSizeMultiple = 256; // Bytes, so that a descriptor can cover whole words.
+/// Sizes are multiples of this many bytes, so that a descriptor can cover whole words of 4 bytes
+/// (bindable() in recording.cpp).
+constexpr uint64_t kSizeMultiple = 256;
 
 } // namespace
 

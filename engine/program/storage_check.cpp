@@ -6,7 +6,8 @@ namespace gantry::program {
 
 namespace {
 
-/// No index: in Value.base and Command.in_place, and for values that are not checked.
+/// No index: in Value.base and Command.in_place (engine/artifact/artifact.fbs), and for values that
+/// are not checked.
 constexpr uint32_t kNone = UINT32_MAX;
 
 } // namespace

@@ -1,8 +1,9 @@
 // Checks that no value of a program is overwritten before its last reader.
 //
-// The check executes the commands on a map of the arena (hazards::checkStorage()). It knows neither
-// lifetimes nor slots and shares no code with the compiler that assigned the storage. The compiler
-// makes the same check of static programs; this one also serves programs of dynamic sizes.
+// The check executes the commands on a map of the arena (hazards::checkStorage(),
+// engine/hazards/hazards.h). It knows neither lifetimes nor slots and shares no code with the
+// compiler that assigned the storage. The compiler makes the same check of static programs; this
+// one also serves programs of dynamic sizes.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -11,9 +12,11 @@
 
 namespace gantry::program {
 
-/// Returns kInternal, with the names of the values and of the command, if a command reads bytes
-/// that another value has overwritten, or writes outside of its result, or into a constant or an
-/// input that the program neither takes as a donation nor keeps as a state.
+/// Checks the values in the arena and the outputs. Returns kInternal, with the numbers of the
+/// command and of the values, if a value lies outside of its storage, if a command reads bytes that
+/// another value has overwritten or that nothing has written, or if it writes bytes that it also
+/// reads (except when its result takes the place of an operand as a whole) or bytes of another part
+/// of the same output or transient.
 Status checkStorage(const artifact::Program &program, const ShapePlan &plan);
 
 } // namespace gantry::program

@@ -3,7 +3,8 @@
 //
 // A session tries the variants in three groups: first the variant for the device's own profile,
 // then variants for no particular device (such as vulkan:generic), then variants for other devices.
-// Each group keeps the file's order. The session uses the first variant that the device can run.
+// Each group keeps the order of the artifact. The session uses the first variant that the device
+// can run.
 //
 // Threads: pure functions.
 #pragma once

@@ -1,6 +1,6 @@
-// The trace events: one plain struct for each kind of event. A thread's ring stores these structs,
-// and CaptureReader returns them. On a socket and in a file, events are encoded column by column
-// instead (wire/codec.h).
+// The trace events: one plain struct for each kind of event. The ring of a thread, the queue of its
+// events (record/ring.h), stores these structs, and CaptureReader returns them. On a socket and in
+// a file, events are encoded column by column instead (wire/codec.h).
 //
 // An event is at most 64 bytes long, its size is a multiple of 8 bytes, and it begins with an
 // EventHeader.
@@ -8,9 +8,9 @@
 // Order: a memory event carries a sequence number of its heap. The heap assigns the numbers under
 // its own lock: 1, 2, 3 … without gaps unless events were dropped. In sequence order a range is
 // always released before it is allocated again. A reader returns events in the order in which the
-// collector merged them. For the memory events of one heap, this is the order of `timeNs` and of
-// the sequence numbers. Any other event may come after events with a later `timeNs`, if its thread
-// was interrupted between reading the clock and publishing the event.
+// collector (record/collector.h) merged them. For the memory events of one heap, this is the order
+// of `timeNs` and of the sequence numbers. Any other event may come after events with a later
+// `timeNs`, if its thread was interrupted between reading the clock and publishing the event.
 //
 // Times: `timeNs` is in nanoseconds of one host clock, counted from the moment at which recording
 // was switched on. Times that a device measured (GpuTimes) are in nanoseconds of that device's
@@ -418,8 +418,8 @@ struct CopyEvent {
 };
 static_assert(sizeof(CopyEvent) == 56);
 
-/// kDonation: the caller gave up an input's block to a run. The run may store the value at another
-/// place afterwards.
+/// kDonation: the caller gave up an input's block to a run. The block's memory becomes free for
+/// reuse when the device has finished the runs of the session that use the block.
 struct DonationEvent {
   EventHeader header; // header.heap is set.
   uint64_t block = 0;

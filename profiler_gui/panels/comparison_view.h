@@ -1,10 +1,11 @@
 // The second capture of a window that compares two captures. It has a Ui of its own, which follows
 // the view of the first capture's Ui.
 //
-// The first capture's lifetimes and lanes are in the upper half of the window. The same panel
-// functions draw the second capture's lifetimes and lanes into the lower half, from this class's
-// Ui. Both captures begin at the same pixel, because times are aligned at each capture's first
-// event. A heap of the first capture and the heap of the same name in the second share one strip.
+// The first capture's lifetimes and lanes (panels.h) are in the upper half of the window. The same
+// panel functions draw the second capture's lifetimes and lanes into the lower half, from this
+// class's Ui. Both captures begin at the same pixel, because times are aligned at each capture's
+// first event. A heap of the first capture and the heap of the same name in the second share one
+// heap strip (heap_strip.cpp).
 //
 // Threads: the user interface's thread.
 #pragma once

@@ -1,9 +1,9 @@
 // Computes the rectangles of all panels from the window's size and the contents of the capture.
 //
 // From top to bottom, a window has a top bar, plots that share one time axis (heap strips, time
-// axis, minimap, lifetimes, shared memory, lanes), and a status bar. Plots have a gutter for names
-// at the left and one for limits at the right. The inspector is to the right of the plots; windows
-// narrower than 1000 pixels at scale 1 have no inspector.
+// axis, minimap, lifetimes, shared memory, lanes; panels.h describes them), and a status bar. Plots
+// have a gutter for names at the left and one for limits at the right. The inspector is to the
+// right of the plots; windows narrower than 1000 pixels at scale 1 have no inspector.
 //
 // Units: pixels. The grid is 8 pixels at scale 1. Threads: pure functions.
 #pragma once

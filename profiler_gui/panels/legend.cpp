@@ -8,7 +8,8 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint32_t kMaxRows = 4096; // The first rows of each address space are searched for hues.
+/// The first kMaxRows rows of each address space are searched for hues (BlockHue, block_table.h).
+constexpr uint32_t kMaxRows = 4096;
 
 struct Entry {
   std::string name;

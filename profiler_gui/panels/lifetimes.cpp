@@ -11,7 +11,8 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint64_t kMinBudget = 4096; // Min blocks and nodes per frame for each space's raster.
+/// A frame may visit at least this many blocks and index nodes for the raster of each space.
+constexpr uint64_t kMinBudget = 4096;
 constexpr size_t kMaxLabels = 300;    // Max labels per address space.
 constexpr size_t kMaxOutlines = 4000; // No further plan is outlined beyond this many outlines.
 constexpr float kFadedShare = 0.35f;  // Opacity of faded blocks.
@@ -33,16 +34,17 @@ std::vector<uint32_t> spaceOrder(const CaptureModel &model) {
   return order;
 }
 
-/// Whether a space is folded. The user's choice decides; without a choice, a space is folded if its
-/// blocks never used more than 1/kEmptyPart of it, because they would be too small to be seen.
+/// Whether a space is folded, that is, shown as one line with its name and size. The user's choice
+/// decides; without a choice, a space is folded if its blocks never used more than 1/kEmptyPart of
+/// it, because they would be too small to be seen.
 bool isFolded(const SpaceStrip &strip, const AddressSpace &space) {
   return strip.fold == SpaceStrip::Fold::kAuto
              ? space.table.usedBytes() <= space.sizeBytes / kEmptyPart
              : strip.fold == SpaceStrip::Fold::kFolded;
 }
 
-/// Sets the position of each strip and returns the total height. Arenas and slabs share the panel
-/// in proportion to their bytes, but arenas get at least half.
+/// Sets the position of each space's strip (SpaceStrip in ui.h) and returns the total height.
+/// Arenas and slabs share the panel in proportion to their bytes, but arenas get at least half.
 float placeStrips(Ui &ui, const std::vector<uint32_t> &order) {
   const ScreenRect &panel = ui.layout.lifetimes;
   const float unit = ui.unit();
@@ -448,7 +450,7 @@ void drawStrip(Ui &ui, uint32_t index) {
   view.widthPixels =
       static_cast<double>(plot.width()) * (view.endNs - view.beginNs) / ui.time.spanNs();
   view.heightPixels = static_cast<double>(seen.height());
-  // All spaces share the frame's budget.
+  // All spaces share the number of blocks and nodes that a frame may visit (Ui::detailBudget).
   const uint64_t budget =
       ui.detailBudget == 0 ? 0 : std::max<uint64_t>(ui.detailBudget / ui.strips.size(), kMinBudget);
   strip.detail.refine(space.table, space.index, view, ui.model->nowNs(), budget);

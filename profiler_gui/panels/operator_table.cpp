@@ -55,7 +55,7 @@ std::vector<float> endsOf(const Drawing &drawing, const ScreenRect &panel) {
   return ends;
 }
 
-/// The last part of a cell's semantic id: "time", "second_time".
+/// The last part of a cell's id in the semantics (semantics.h): "time", "second_time".
 const char *idOf(OperatorColumn column) {
   switch (column) {
   case OperatorColumn::kName:

@@ -136,7 +136,7 @@ void ProfilerWindow::modelGrew() {
     ui_.time.show(begin, end); // A paused view stays, even if it showed the whole capture.
   else
     ui_.time.follow();
-  // The check visits all bindings, so it runs only when the capture has grown by more than an
+  // checkPlans() visits all bindings, so it runs only when the capture has grown by more than an
   // eighth.
   if (model.eventCount() > checkedEvents_ + checkedEvents_ / 8 + 1000) {
     ui_.findings = checkPlans(model);

@@ -55,9 +55,10 @@ public:
   Canvas &canvas() { return canvas_; }
   Semantics &semantics() { return semantics_; }
   void setTheme(ThemeName name);
-  /// Whether frames fill semantics().
+  /// Whether frames fill semantics(), the description of the screen (semantics.h).
   void setSemantics(bool wanted) { wantSemantics_ = wanted; }
-  /// Whether the next frame differs even without input, because a raster is incomplete.
+  /// Whether the next frame differs even without input, because the raster of an address
+  /// space's small blocks (level_of_detail.h) is incomplete.
   bool settling() const;
   bool quitWanted() const { return quit_; }
 

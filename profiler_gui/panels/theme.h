@@ -34,7 +34,7 @@ struct Theme {
   bool light = false;
   uint32_t background = 0;
   uint32_t panel = 0;
-  uint32_t raised = 0; // Buttons, chips and tooltips.
+  uint32_t raised = 0; // Tooltips, the palette, captions, host spans and hovered rows.
   uint32_t line = 0;   // Lines between panels, and grids.
   uint32_t text = 0;
   uint32_t dim = 0;    // Text of minor importance.

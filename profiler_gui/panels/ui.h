@@ -42,7 +42,7 @@ struct Pick {
   bool operator==(const Pick &) const = default;
 };
 
-/// One address space in the lifetimes panel.
+/// One address space in the lifetimes panel. A folded space is one line with its name and size.
 struct SpaceStrip {
   /// The user's choice; kAuto folds spaces that are nearly empty.
   enum class Fold : uint8_t { kAuto, kFolded, kOpen } fold = Fold::kAuto;
@@ -109,7 +109,9 @@ struct Ui {
 
   bool live = false;
   bool paused = false;
-  uint64_t detailBudget = 0; // Max blocks and nodes per frame for rasters; 0: no limit.
+  /// Max blocks and index nodes that one frame visits for rasters (LevelOfDetail::refine()); 0: no
+  /// limit.
+  uint64_t detailBudget = 0;
 
   TimeView time;
   float scroll = 0;  // Vertical scroll position of the lifetimes, in pixels.
@@ -158,8 +160,8 @@ struct Ui {
   void lineX(float x, float top, float bottom, uint32_t colour, float width = 1) const;
   void lineY(float y, float left, float right, uint32_t colour, float width = 1) const;
   /// Writes one line of text, shortened to `maxWidth` pixels if necessary (short_name.h), and
-  /// returns its width. With an id, the full text is added to the semantics, and a shortened text
-  /// also as id/shown.
+  /// returns its width. With an id, the full text is added to the semantics (semantics.h), and a
+  /// shortened text also as id/shown.
   float write(ImFont *font, float x, float y, uint32_t colour, std::string_view text,
               float maxWidth = 1e9f, const char *id = nullptr, const char *role = "text");
   /// Like write(), turned by 90° to read upwards from (x, bottom); x is the left edge.

@@ -53,7 +53,8 @@ void main() {
     [[unroll]] for (uint k = 0; k < 3; ++k)
       [[unroll]] for (uint v = 0; v < kChannelVectors; ++v)
         weights[k][v] = LOAD(w, wBase + k * kOut + v * kLanes);
-    // Two pixels at a time, so that each weight that is read from the stack is used twice.
+    // Two pixels at a time. On a CPU the sums and weights exceed the registers and lie on the
+    // stack; each weight that is read from there is used twice.
     [[unroll]] for (uint p = 0; p < kTile; p += 2)
       [[unroll]] for (uint v = 0; v < kChannelVectors; ++v)
         [[unroll]] for (uint k = 0; k < 3; ++k)

@@ -1,4 +1,4 @@
-// Copies a buffer: the upper limit for copying by a kernel.
+// Copies a buffer. Its measured rate is the upper limit for copying by a kernel.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "access.glsl"

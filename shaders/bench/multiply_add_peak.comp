@@ -1,4 +1,5 @@
-// Multiplications and additions in registers: the upper limit for arithmetic.
+// Multiplications and additions in registers. Their measured rate is the upper limit for
+// arithmetic.
 //
 // Each invocation has kChains * 4 independent sums and performs kSteps * 16 multiplications and
 // additions on each. Every multiplication depends on the previous addition, so kChains * 4 must

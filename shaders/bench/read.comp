@@ -1,4 +1,5 @@
-// Sums of kVectors vectors per invocation: the upper limit for reading. Only the sums are written.
+// Sums of kVectors vectors per invocation. Only the sums are written, so the measured rate is the
+// upper limit for reading.
 //
 // A workgroup of kLanes invocations reads kVectors * kLanes adjacent vectors. Workgroups: x counts
 // these groups of vectors.

@@ -1,4 +1,5 @@
-// STREAM's triad, a + 3 · b: the upper limit for bandwidth with two loads and a store.
+// STREAM's triad, a + 3 · b. Its measured rate is the upper limit for bandwidth with two loads and
+// a store.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "access.glsl"

@@ -1,5 +1,5 @@
 #version 450
-// The quad of a raster of cells (profiler_gui/model, DensityGrid).
+// The quad of a raster of cells (DensityGrid in profiler_gui/model/index/density_grid.h).
 layout(push_constant) uniform Quad {
   vec2 scale;
   vec2 translate;

@@ -1,7 +1,8 @@
 #version 450
-// The profiler's rectangles: one instance each, without a vertex buffer. The quad is half a pixel
-// larger than the rectangle on each side, so that the fragment shader runs for every pixel that the
-// rectangle touches.
+// The profiler's rectangles: one instance each (RectInstance in profiler_gui/panels/canvas.h). The
+// corners of an instance's quad follow from gl_VertexIndex. The quad is half a pixel larger than
+// the rectangle on each side, so that the fragment shader runs for every pixel that the rectangle
+// touches.
 layout(location = 0) in vec4 inRect; // Left, top, right, bottom in pixels.
 layout(location = 1) in uint inFill;
 layout(location = 2) in uint inStyle;

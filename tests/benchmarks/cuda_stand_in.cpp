@@ -1,6 +1,7 @@
-// A stand-in for libcuda and libcublas: it implements the functions that kernel_bench calls, on the
-// host. It lets on_gpu_test.py test that kernel_bench opens the libraries, calls them correctly and
-// passes the matmul's operands in the right order and orientation.
+// A stand-in for libcuda and libcublas: it implements the functions that kernel_bench
+// (benchmarks/kernels) calls, on the host. It lets on_gpu_test.py test that kernel_bench opens the
+// libraries, calls them correctly and passes the matmul's operands in the right order and
+// orientation.
 //
 // The stand-in has one device. The environment variable STAND_IN_UUID sets its UUID (32 hexadecimal
 // digits). Addresses of device memory are host pointers.

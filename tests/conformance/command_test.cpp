@@ -182,7 +182,8 @@ TEST_P(CommandConformance, TimestampsIncrease) {
   EXPECT_LE((*times)[1], (*times)[2]);
 }
 
-// A timestamp that is taken between two readings of both clocks must lie between them.
+// A timestamp that is taken between two readings of the device's and the host's clock must lie
+// between the device times of these readings.
 TEST_P(CommandConformance, ClocksAreReadTogether) {
   if (!device_->info().calibratedClocks) {
     EXPECT_EQ(device_->readClocks().status().code(), StatusCode::kUnsupported);

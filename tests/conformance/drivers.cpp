@@ -1,4 +1,5 @@
-// Defines the drivers under test: the fake device, Vulkan, and Vulkan with stand-ins.
+// Defines the drivers under test: the fake device, Vulkan, and Vulkan with stand-ins for features
+// that a software device lacks (tests/backends/vulkan/driver_shims.h).
 #include "tests/conformance/drivers.h"
 #include "backends/vulkan/vulkan.h"
 #include "tests/backends/vulkan/driver_shims.h"
@@ -111,7 +112,7 @@ Result<std::shared_ptr<device::Device>> openVulkanLosing(uint64_t k) {
 }
 Result<std::shared_ptr<device::Device>> openVulkanUnvalidated() {
   setenv("GANTRY_VALIDATION", "0", 1);
-  return vulkan::openDevice(""); // The shims are not installed.
+  return vulkan::openDevice(""); // The shims (driver_shims.h) are not installed.
 }
 Result<std::shared_ptr<device::Device>> openStandInsUnvalidated() {
   return openVulkanAs(true, 0, "0");

@@ -64,7 +64,9 @@ TEST_P(ExternalMemoryConformance, ImportsAreTraced) {
   source.sizeBytes = alignment;
   auto early = device_->importMemory(source);
   ASSERT_TRUE(early.isOk()) << early.status().message();
-  MemorySink sink; // The first import exists when this sink attaches.
+  // The first import exists already when this sink of trace events attaches. The sink must get an
+  // event of this import, too.
+  MemorySink sink;
   auto late = device_->importMemory(source);
   ASSERT_TRUE(late.isOk()) << late.status().message();
   early->reset();

@@ -1,6 +1,7 @@
-// Tests exhausted host memory: every host allocation of the driver interface fails in turn while a
-// test allocates and frees memory, reserves and commits a range, and records commands. The driver
-// interface must return an error and leak nothing.
+// Tests exhausted host memory: every host allocation of the driver interface
+// (engine/device/device.h) fails in turn while a test allocates and frees memory, reserves and
+// commits a range, and records commands. The driver interface must return an error and leak
+// nothing.
 //
 // This program replaces operator new. The tested functions must use the allocation functions that
 // do not throw. While all allocations fail, a call of the throwing operator new fails the test.

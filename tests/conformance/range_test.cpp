@@ -1,4 +1,5 @@
-// Tests ranges of virtual memory that grow and shrink.
+// Tests ranges of virtual memory (Device::reserve()), which grow by commits and shrink by
+// decommits.
 #include "tests/conformance/drivers.h"
 
 #include <algorithm>

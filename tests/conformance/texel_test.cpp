@@ -24,7 +24,7 @@ protected:
     if (!IsSkipped() && device_ && device_->profile().maxTexelBufferElements == 0)
       GTEST_SKIP() << GetParam().name << " has no texel buffers";
   }
-  /// Returns the capacity for a number of dispatches of a kernel.
+  /// Returns the capacity that a command list needs for a number of dispatches of a kernel.
   static device::CommandListCapacity capacity(const device::Kernel &kernel, uint32_t dispatches) {
     return {dispatches, dispatches * kernel.storageBufferCount(), 0,
             dispatches * static_cast<uint32_t>(kernel.texels().size())};

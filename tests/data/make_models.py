@@ -3,10 +3,11 @@
 
     python3 make_models.py          (Debian: python3-torch python3-onnx python3-numpy)
 
-Each folder holds model.onnx (or model.mlir) and case_<n>/input_<i>.npy, output_<i>.npy. The folder of a
-dynamic model also holds dims.txt with the sizes at which the tests check its arena ("batch=33"). Expected
-values come from tests/support/reference (ONNX) or are computed here with NumPy in double precision
-(MLIR). Weights and inputs are drawn with fixed seeds, so a second run writes the same bytes.
+Each folder holds model.onnx (or model.mlir) and case_<n>/input_<i>.npy, output_<i>.npy. The folder
+of a dynamic model also holds dims.txt with the sizes at which the tests check the arena's size
+("batch=33"). Expected values come from tests/support/reference (ONNX) or are computed here with
+NumPy in double precision (MLIR). Weights and inputs are drawn with fixed seeds, so a second run
+writes the same bytes.
 """
 import pathlib
 import shutil

@@ -6,11 +6,13 @@
 SHARED holds models/ and onnx/light/. The values are computed with tests/support/reference:
 
     references/gpt_tiny_dynamic/case_<batch>x<time>/    tokens and logits at further sizes
-    references/gpt_tiny_dynamic/dims.txt                the sizes at which the tests check its arena
+    references/gpt_tiny_dynamic/dims.txt                the sizes at which the arena is checked
     references/light_<name>/before_softmax.npy          the last softmax's operand, for an input of n elements
                                                         with the values arange(n)/n
-    references/light_<name>/layers.json                 for every operator's first result: number of elements, L2
-                                                        norm, and samples [index, value]
+    references/light_<name>/layers.json                 for the first result of every operator that
+                                                        depends on the model's input: number of
+                                                        elements, L2 norm, and samples [index,
+                                                        value]
 """
 import json
 import pathlib

@@ -3,9 +3,10 @@
 
     budget_test.py --gantry TOOL FOLDER
 
-FOLDER is as for model_test.py. The outputs must be unchanged in every variant. The arena must stay within the
-budget, and --measure must report the cost of the budget. For each profile, the compiler must refuse a budget one byte
-below the smallest possible one, with a message that names the smallest possible one.
+FOLDER is as for model_test.py. The outputs must be unchanged in every variant of support.py. The
+arena must stay within the budget, and --measure must report the cost of the budget: the time of a
+run with and without it. For each profile, the compiler must refuse a budget one byte below the
+smallest possible one, with a message that names the smallest possible one.
 """
 import argparse
 import json

@@ -3,8 +3,9 @@
 
     half_test.py --gantry TOOL FOLDER [--references FOLDER]
 
-FOLDER is as for model_test.py. Inputs and outputs keep their types. The constants, and for a model with
-fixed shapes the arena, must be smaller than in f32.
+FOLDER is as for model_test.py, and the variants are those of support.py. Inputs and outputs keep
+their types. The constants, and for a model with fixed shapes the arena, must be smaller than in
+f32.
 """
 import argparse
 import json

@@ -3,12 +3,13 @@
 //   memory_faults ARTIFACT [NAME=SIZE ...] [--max N]
 //
 // The arena's size in the heap's statistics must equal the plan's height. With the memory check
-// (poison outside of lifetimes, canaries after values), the outputs must be bit-identical to those
-// without it. The program then injects faults one at a time: it shifts a command's result by one
-// element, or ends a slot's lifetime one command early. Each fault must cause an overwritten
-// canary, an error or different outputs. About N faults of each kind (default 60) are injected,
-// spread over the model's commands and slots. Prints one line. Exit codes: 0: success; 1: an error,
-// a validation message, a fault that was not detected, or no fault was possible.
+// (engine/program/memory_check.h: poison outside of lifetimes, canaries after values), the outputs
+// must be bit-identical to those without it. The program then injects faults one at a time: it
+// shifts a command's result by one element, or ends a slot's lifetime one command early. Each fault
+// must cause an overwritten canary, an error or different outputs. About N faults of each kind
+// (default 60) are injected, spread over the model's commands and slots. Prints one line. Exit
+// codes: 0: success; 1: an error, a validation message, a fault that was not detected, or no fault
+// was possible.
 #include "backends/vulkan/vulkan.h"
 #include "engine/program/session.h"
 

@@ -4,8 +4,9 @@
     model_test.py --gantry TOOL --memory-faults PROGRAM FOLDER [--references FOLDER]
 
 FOLDER holds model.onnx or model.mlir, and cases: test_data_set_<n>/ (.pb) or case_<n>/ (.npy), each
-with input_<i> and output_<i>. --references names a folder with further cases for the same model. The test
-checks a dynamic model's arena at the sizes in dims.txt ("batch=2 time=48") of either folder.
+with input_<i> and output_<i>. --references names a folder with further cases for the same model.
+The test checks the size of a dynamic model's arena for the sizes of dimensions in dims.txt
+("batch=2 time=48") of either folder.
 """
 import argparse
 import pathlib

@@ -43,7 +43,9 @@ def _port(name, dims):
 
 
 class Graph:
-    """Collects nodes and weights. Each method except `model` adds some and returns the name of the result."""
+    """Collects nodes and weights.
+
+    Each method except `model` adds nodes or weights and returns the name of the result."""
 
     def __init__(self, dims, seed=1):
         self.random = random.Random(seed)

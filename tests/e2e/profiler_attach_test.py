@@ -3,13 +3,15 @@
 
     profiler_attach_test.py --gantry TOOL --profiler PROGRAM --window-test FOLDER MODEL
 
-The test needs Xvfb and runs on the software device. It starts `gantry bench MODEL`, attaches a window with
-`gantry-profiler --attach`, pauses the window and takes a screenshot. The screenshot must show blocks of memory, the
-dispatches in the lanes and the line of the shared-memory limit at the positions and in the colours that the window
-reports. The window must also report bars of shared memory, the label of the budget, and the artifact's arena size.
-A paused window must not change. Before the pause, the window may use at most 30 % of a core. The validation layers
-must print no message. --screenshot FILE keeps the picture. A second window is attached to a bench until the bench
-ends, and must then show the whole run.
+The test needs Xvfb and runs on the software device. It starts `gantry bench MODEL`, attaches a
+window with `gantry-profiler --attach`, pauses the window and takes a screenshot. The screenshot
+must show blocks of memory, the dispatches in the lanes (rows in which no dispatches overlap in
+time) and the line of the shared-memory limit at the positions and in the colours that the window
+reports (--semantics). The window must also report bars with the shared memory of the dispatches,
+the label of the budget, and the artifact's arena size. A paused window must not change. Before the
+pause, the window may use at most 30 % of a core. The validation layers must print no message.
+--screenshot FILE keeps the picture. A second window is attached to a bench until the bench ends,
+and must then show the whole run.
 """
 import argparse
 import json

@@ -3,11 +3,12 @@
 
     profiler_shared_test.py --gantry TOOL --profiler PROGRAM FOLDER [FOLDER ...]
 
-Each model is compiled for the generic profile and for one that forces staging, and the profiler opens the artifact
-without a run. For every dispatch of every variant, the bytes of its bar must equal the bytes of the Workgroup
-variables in the kernel's SPIR-V, which this script counts. The line of the limit must show the limit of the profile.
-Over all models, at least one dispatch must use shared memory, and at least one kernel must have shared-memory boxes
-(buffers of staged operands) that share storage.
+Each model is compiled for the generic profile and for one that forces staging, and the profiler
+opens the artifact without a run. The profiler shows a bar with the shared memory of each dispatch,
+for every variant of its kernel. The bytes of each bar must equal the bytes of the Workgroup
+variables in the kernel's SPIR-V, which this script counts. The line of the limit must show the
+limit of the profile. Over all models, at least one dispatch must use shared memory, and at least
+one kernel must have shared-memory boxes (buffers of staged operands) that share storage.
 """
 import argparse
 import json
@@ -54,8 +55,9 @@ def main():
         program = json.loads(test.call("inspect", artifact, "--json"))
         kernels = {kernel["name"]: kernel for kernel in program["kernels"]}
         variants, commands = variants_of(kernels), program["commands"]
-        # Without a run, the profiler shows a command as 10 us, and the variants 20 us apart. A bar needs two
-        # pixels, so a view of this many commands shows a bar for each of them.
+        # Without a run, the profiler shows all commands once for each variant of the kernels: each
+        # command as 10 us, with 20 us between the variants. A bar needs two pixels, so a view of
+        # this many commands shows a bar for each of them.
         at_once = WIDTH // 4
         shown, limit = {}, None
         length = 10 * len(commands) + 20

@@ -3,8 +3,9 @@
 
     state_test.py --gantry TOOL
 
-The states are declared by --state, by the attributes of IREE and of TensorFlow, and by ONNX's training_info.
-Each run of the tool restores the states from a file and saves them to it, so consecutive runs continue.
+The states are declared by --state, by the attributes of IREE (iree.abi.output) and of TensorFlow
+(tf.aliasing_output), and by ONNX's training_info. Each run of the tool restores the states from a
+file and saves them to it, so consecutive runs continue.
 """
 import argparse
 import json

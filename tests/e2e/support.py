@@ -78,7 +78,7 @@ def skip(reason):
 def begin_with_folders(text):
     """Returns the Test and the folders of a script that takes --gantry TOOL FOLDER...
 
-    Skips the script if a folder is absent."""
+    `text` is the script's docstring. Skips the script if a folder is absent."""
     parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--gantry", required=True)
     parser.add_argument("folders", type=pathlib.Path, nargs="+")
@@ -160,9 +160,9 @@ class Test:
         return self.artifact()
 
     def shared_memory_within(self, model, limit, *arguments):
-        """Compiles the model with a limit of `limit` KiB of shared memory. Returns for each variant: the variant,
-        its shared bytes counted from the SPIR-V, and the SPIR-V. Raises Failure if the bytes exceed the limit or
-        differ from the bytes that the artifact states."""
+        """Compiles the model with a limit of `limit` KiB of shared memory. Returns for each variant
+        of each kernel: the variant, its shared bytes counted from the SPIR-V, and the SPIR-V.
+        Raises Failure if the bytes exceed the limit or differ from those in the artifact."""
         dumps = self.folder / "dumps"
         shutil.rmtree(dumps, ignore_errors=True)
         artifact = self.artifact(STAGED)

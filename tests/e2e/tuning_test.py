@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Tests measured tiles: `gantry tune`, and `compile --tuning` with its table.
+"""Tests measured tiles: `gantry tune`, and `compile --tuning` with its table (docs/tuning.md).
+
+`gantry tune` measures tiles of kernels on a device and writes the faster ones into a table.
+`compile --tuning` takes the tiles of such a table instead of those that the compiler predicts to be
+fastest.
 
     tuning_test.py --gantry TOOL FOLDER [FOLDER ...]
 
-FOLDER is as for model_test.py. Each model is compiled with tables of random tiles, for lavapipe and for a profile
-with staged kernels. With every table, the outputs must be right, and every kernel must have the table's tile or a
-remark that gives the reason why the tile was not taken. Further checks test hand-written and damaged tables.
+FOLDER is as for model_test.py. Each model is compiled with tables of random tiles, for lavapipe and
+for a profile with staged kernels (kernels that hold operands in shared memory). With every table,
+the outputs must be right, and every kernel must have the table's tile or a remark that gives the
+reason why the tile was not taken. Further checks test hand-written and damaged tables.
 """
 import json
 import random
@@ -28,9 +33,11 @@ MODEL = """func.func @main(%a: tensor<24x16xf32>, %b: tensor<16x32xf32>) -> tens
   return %p : tensor<24x32xf32>
 }
 """
+# Exact texts of tiles (codegen/tiling/tile_text.h) that the matmul's kernel can have.
 FITS = ["baseline points=4x4 steps=4", "baseline points=1x3 steps=1", "baseline points=16 steps=4 merged=0",
         "texel points=2x4 steps=8 lanes=8 along=1",
         "texel points=6x4 steps=4 lanes=8 along=1 run=4"]
+# Texts of tiles that the kernel cannot have, each with a part of the compiler's reason.
 MISFITS = {
     "texel points=4x4x4 steps=4": "it has points along 3 dimensions, but the kernel's result has 2",
     "texel points=4x4 steps=5": "5 steps do not divide a reduction over 16",
@@ -149,7 +156,8 @@ class Tuning:
         self.test.refuse("none.json", "compile", self.model, "--tuning", self.test.folder / "none.json")
 
     def staged(self):
-        """Tests a candidate tile that is not the cheapest, and a tile that is not among the candidates."""
+        """Tests a staged tile that is among the candidates (tile_choice.h) but not the cheapest of
+        them, and a baseline tile, which is not among them and replaces all staged variants."""
         profile = "vulkan:staging"
         key, kernel = next(iter(self.compile(self.model, profile).items()))
         first = kernel["variants"][-1]["exact_tile"]

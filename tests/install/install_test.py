@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Tests an installation: installs it, uses it like a new user, and removes it with its manifest.
 
-The build is installed to a fresh prefix, which is then moved, and all checks run in the new place. At the end
-the test restores the manifests of the build folder, so that a developer's own installation can still be
-removed. It uses the standard library only.
+The manifest is install_manifest*.txt in the build folder, CMake's list of the installed files. The
+build is installed to a fresh prefix, which is then moved, and all checks run in the new place. At
+the end the test restores the manifests of the build folder, so that a developer's own installation
+can still be removed. It uses the standard library only.
 """
 import argparse
 import os

@@ -98,7 +98,10 @@ def wait_for(what, process, test):
 
 
 def semantics(path):
-    """Returns the first item of each id as (role, [left, top, right, bottom], text)."""
+    """Reads a file that --semantics wrote, the list of the items of a picture.
+
+    Returns the first item of each id as (role, [left, top, right, bottom], text).
+    """
     items = {}
     for line in pathlib.Path(path).read_text().splitlines():
         name, role, left, top, right, bottom, _, text = line.split("\t")

@@ -1,4 +1,5 @@
-// Graphs of branchy networks, for tests and benchmarks of the order search.
+// Graphs of branchy networks, for tests and benchmarks of the order search
+// (engine/plan/order/order.h).
 //
 // In these networks the order of the operators decides which tensors are alive together. The given
 // order is a plausible order of a model file, such as cell by cell or layer by layer. The same seed

@@ -184,7 +184,8 @@ Result<uint64_t> FakeDevice::doCommit(device::Memory &range, uint64_t offset, ui
   GANTRY_RETURN_IF_ERROR(allocationCall());
   if (!take(range.heap(), size))
     return statusf(StatusCode::kOutOfMemory, "commit of %" PRIu64 " bytes: the heap is full", size);
-  auto *bytes = new (std::nothrow) uint64_t(size); // The token points to the committed size.
+  // The token that is returned: a pointer to the committed size.
+  auto *bytes = new (std::nothrow) uint64_t(size);
   if (!bytes || mprotect(bytesOf(range) + offset, size, PROT_READ | PROT_WRITE) != 0) {
     delete bytes;
     give(range.heap(), size);

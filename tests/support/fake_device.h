@@ -3,8 +3,8 @@
 // Kernels are host functions. A submission runs inside submit(), or when the test releases it.
 // Tests inject faults: the k-th allocation or call fails, or the device is lost. The device counts
 // and describes misuse that is undefined behaviour on a real driver ("violations"): memory that is
-// freed while a submission uses it, access to bytes of a range without storage, and wrong use of
-// pending command lists.
+// freed while a submission uses it, access to bytes of a reserved address range that have no
+// storage, and wrong use of pending command lists.
 //
 // The device does not model speed or caches. Barriers have no effect, because commands run in the
 // order of their recording.

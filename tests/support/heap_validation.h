@@ -1,5 +1,6 @@
 // Checks every invariant that links the components of a heap: the records of its buffers
-// (engine/heap/buffer_record.h), the blocks, the arenas, the slabs and the totals.
+// (engine/heap/buffer_record.h), the blocks of its pools (engine/base/tlsf.h), the arenas, the
+// slabs and the totals.
 #pragma once
 
 #include "engine/heap/heap.h"

@@ -433,7 +433,8 @@ private:
     span(EventType::kSpanEnd, "step");
   }
 
-  /// Applies the faults that are visible in a run's bindings.
+  /// Applies the faults that a viewer sees in the RunBindingEvents of a run (the block and offset
+  /// of a value): a transient lies at another offset than its plan says.
   void bindFaults(uint32_t run) {
     if (!faultyStep())
       return;

@@ -37,8 +37,10 @@ struct SyntheticOptions {
   uint64_t seed = 1;
   uint32_t steps = 12;
   uint32_t layers = 14;
-  uint32_t scratchPerStep = 60; // Small blocks of the host loop.
-  bool twoStreams = true;       // Weight gradients overlap with the main chain.
+  uint32_t scratchPerStep = 60; // Small blocks that each step allocates and frees before its run.
+  /// The dispatches that compute weight gradients form a second stream: each of them runs during
+  /// the dispatch before it.
+  bool twoStreams = true;
   Fault fault = Fault::kNone;
   uint64_t leakBytes = 4096; // Bytes leaked per step, with kLeak.
   /// Time before the first allocation, in ns. If it is not 0, there is also a heap without blocks.

@@ -1,7 +1,7 @@
 // TestModel: builds small artifacts without the compiler.
 //
-// The kernels are kernels/*.comp. engine/plan computes the plan and engine/artifact writes the
-// file.
+// The kernels are the shaders tests/support/kernels/*.comp. engine/plan computes the plan and
+// engine/artifact writes the file.
 //
 //   TestModel model;
 //   uint32_t x = model.input("x", ElementType::f32, {model.number(64)});
@@ -31,7 +31,7 @@ class TestModel {
 public:
   explicit TestModel(std::string name = "test");
 
-  // These functions add an expression over dimensions and return its index.
+  // These functions add an expression over dimensions (artifact::Expr) and return its index.
   uint32_t number(int64_t value);
   /// Adds a symbol that takes its value from dimension `dim` of input `input`, which may be
   /// declared later. max 0: no upper bound.
@@ -66,7 +66,7 @@ public:
   void initial(uint32_t constant);
 
   /// Restricts the kernels of the commands that were added so far to one binding. Other kernels
-  /// have all bindings.
+  /// keep all their bindings; kInvert has none with texel buffers.
   void onlyBinding(artifact::Binding binding);
 
   /// Computes the lifetimes and, if the program is static, the plan and the barriers. Later calls
@@ -92,7 +92,8 @@ private:
 };
 
 /// Builds a chain of five commands over in[n] whose transients share the arena: t0 = 2 in, t1 = t0
-/// + bias, t2 = 2 t1 (in place), t3 = t2 + t0, out = 2 t3. bias has at least n elements.
+/// + bias, t2 = 2 t1 (in place), t3 = t2 + t0, out = 2 t3. `dim` is the index of the expression n;
+/// bias has at least n elements.
 /// chainResult() computes one element of out on the host.
 void buildChain(TestModel &model, uint32_t dim, const std::vector<float> &bias);
 float chainResult(float in, float bias);

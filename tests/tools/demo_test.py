@@ -47,7 +47,7 @@ class Demo(unittest.TestCase):
             plan = xml.etree.ElementTree.parse(out / "digits-plan.svg").getroot()
             self.assertGreater(len(list(plan.iter("{http://www.w3.org/2000/svg}rect"))), 3)
             self.assertGreater((out / "digits-run.png").stat().st_size, 20000)
-            # Runs the command that the demo printed again. --semantics also lists the items of the picture in a file.
+            # Runs again the command that the demo printed. --semantics also lists the items of the picture in a file.
             time = re.search(r"--render out/digits-run.png --time (\S+) out/digits.gtrace", done.stdout).group(1)
             subprocess.run([BIN / "gantry-profiler", "--render", out / "again.png", "--time", time,
                             "--semantics", out / "items.txt", out / "digits.gtrace"], check=True)

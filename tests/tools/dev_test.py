@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Tests which packages of packages.txt each command of ./dev installs, and which parts it builds. Also tests
-gantry_part of cmake/GantryParts.cmake. Stand-ins replace apt-get, dpkg-query, cmake, ninja and ctest and
-record their arguments, so that nothing is installed or built. Standard library only.
+"""Tests which packages of packages.txt each command of ./dev installs, and which parts of the project (the
+profiler, the tests) it builds. Also tests gantry_part of cmake/GantryParts.cmake, which decides whether a part
+is built. Stand-ins replace apt-get, dpkg-query, cmake, ninja and ctest and record their arguments, so that
+nothing is installed or built. Standard library only.
 """
 import os
 import pathlib

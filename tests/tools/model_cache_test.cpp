@@ -1,5 +1,6 @@
-// Tests the keys of the cache of compiled models, and UnnamedFile, a file that is deleted unless it
-// is given a name. cache_test.py tests the cache through the tool.
+// Tests the keys by which the cache of compiled models finds an artifact (model_cache.h), and
+// UnnamedFile, a file that is deleted unless it is given a name. cache_test.py tests the cache
+// through the tool.
 #include "tests/support/scratch.h"
 #include "tools/gantry/cache/model_cache.h"
 

@@ -72,7 +72,7 @@ class Recording(Tool):
             done = self.call("record", "-o", mount / "run.gtrace", "--", OPTIONS.gantry, "bench", self.artifact,
                              "--runs", "500", cwd=self.folder)
             self.assertEqual(done.returncode, 3, done.stderr)
-            self.assertIn("No space left on device", done.stderr)  # The library in the command's process prints this.
+            self.assertIn("No space left on device", done.stderr)  # The runtime in the command's process prints this.
             self.assertRegex(done.stderr.splitlines()[-1], "^gantry: error: .*(incomplete|failed)")
             self.assertIn("runs", done.stdout, "the command itself must succeed")
         finally:

@@ -1,6 +1,6 @@
-// Builds descriptions of plans for tests, without a model, compiler or planner. SyntheticPlan
-// places tensors first-fit by decreasing size. syntheticSqueezenet() resembles SqueezeNet 1.1 with
-// 224x224 inputs.
+// Builds plans for tests, as a Description (io/description.h), without a model, compiler or
+// planner. SyntheticPlan places tensors first-fit by decreasing size. syntheticSqueezenet()
+// resembles SqueezeNet 1.1 with 224x224 inputs.
 #pragma once
 
 #include "tools/gantry/io/description.h"

@@ -1,5 +1,5 @@
-// Tests the file of measured tiles: writing one line per kernel, keeping the entries of other
-// kernels and devices, and refusing files that hold no such table.
+// Tests the table of measured tiles (tuning_file.h): writing one line per kernel, keeping the
+// entries of other kernels and devices, and refusing files that hold no such table.
 #include "tools/gantry/io/tuning_file.h"
 
 #include "tests/support/scratch.h"

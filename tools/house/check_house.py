@@ -86,7 +86,8 @@ def functions(lines):
         declaration = " ".join(part.strip() for part in lines[first:number + 1])
         if "(" not in declaration or CONTROL.match(declaration):
             continue
-        # The lines of a lambda in a function count there; one at namespace level is a function of its own.
+        # The lines of a lambda inside a function are lines of that function; only a lambda at namespace
+        # level counts as a function.
         if LAMBDA.search(declaration) and (lines[first][0] == " " or not NAMED_LAMBDA.search(declaration)):
             continue
         if declaration.count("(") != declaration.count(")"):

@@ -3,10 +3,10 @@
 
     tools/house/coverage.py BUILD [--root ROOT] [--json FILE]
 
-BUILD is a build folder of the preset "coverage" in which the tests have run and written their counters. gcovr
-(package gcovr) reads the counters. A line of a header counts once, however many sources include it. ROOT is
-the source tree (default: the tree of this script). --json writes the covered lines and all lines of each file.
-The exit code is 1 if there are no counters or gcovr failed.
+BUILD is a build folder of the CMake preset "coverage" in which the tests have run and written their
+counters. gcovr (package gcovr) reads the counters. A line of a header counts once, however many sources
+include it. ROOT is the source tree (default: the tree of this script). --json writes the covered lines and
+all lines of each file. The exit code is 1 if there are no counters or gcovr failed.
 """
 import argparse
 import collections

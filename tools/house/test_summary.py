@@ -5,7 +5,7 @@
 
 One ctest entry may contain many tests (a GoogleTest program, a lit run, a Python unittest). The script reads
 the entry's output and counts each of them. It prints each skipped test, with the reason if the output has
-one. Failures are:
+one. LABEL is a heading above the result. Failures are:
   - a test that failed;
   - a program that ran no test;
   - an entry that passed but whose output has a message of the Vulkan validation layers.

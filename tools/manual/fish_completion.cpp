@@ -10,8 +10,9 @@ std::string inQuotes(const std::string &text) {
   return result + "'";
 }
 
-/// Returns the `complete` line for an option. `begin` is the line's start, with the program and the
-/// condition.
+/// Returns the `complete` line for an option. `begin` is the line's start, with the program and,
+/// for a program with commands, the condition (-n) on the command line under which the line
+/// applies.
 std::string optionLine(const std::string &begin, const OptionText &option) {
   std::string line = begin;
   for (const std::string &name : option.names)

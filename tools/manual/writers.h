@@ -9,7 +9,7 @@ namespace gantry::manual {
 /// "2026-01-31". `all` is the program with its commands, for the section SEE ALSO.
 std::string manPage(const CommandText &command, const CommandText &all, const std::string &date);
 
-// Each returns the completion script of a program with its commands.
+// Each function returns a shell's completion script for a program with its commands.
 std::string bashCompletion(const CommandText &program);
 std::string zshCompletion(const CommandText &program);
 std::string fishCompletion(const CommandText &program);

@@ -71,10 +71,12 @@ std::vector<std::string> choicesOf(const CLI::Option &option);
 /// "Runs before the measurement (0 to 1000000; default 3)".
 std::string describe(const CLI::Option &option);
 
-bool isSwitch(const CLI::Option &option);         ///< Whether it takes no value.
+/// Returns whether the option never takes the next word as its value: it takes no value, or was
+/// made by optionalValue().
+bool isSwitch(const CLI::Option &option);
 bool hasOptionalValue(const CLI::Option &option); ///< Whether its value may be left out.
-bool isRepeated(const CLI::Option &option);       ///< Made by repeated().
-bool isRemainder(const CLI::Option &option);      ///< Made by remainder().
+bool isRepeated(const CLI::Option &option);       ///< Whether it was made by repeated().
+bool isRemainder(const CLI::Option &option);      ///< Whether it was made by remainder().
 
 /// Returns the options of an app in the order of their definition: only the positionals if
 /// `positional` is set, otherwise all other options.

@@ -44,7 +44,7 @@ struct GenericSpec {
   /// True if the body reads a dynamic dimension. Such an operation is never folded.
   bool usesDims = false;
   /// True if folding would make constants larger (dequantised weights). Such an operation is folded
-  /// only if the whole model is.
+  /// only if a test folds the whole model (ImportContext::foldsEverything).
   bool keepsConstants = false;
   /// Builds the body from the inputs' elements and, in a reduction, the accumulator. Returns the
   /// element of the result or the new accumulator.

@@ -34,8 +34,8 @@ std::shared_ptr<onnx::ModelProto> loadModel(llvm::StringRef path) {
 
 namespace {
 
-/// Appends the algorithm's lists to those of the inference graph. An input or output that both
-/// graphs have is listed once.
+/// Appends the lists of the training algorithm's graph (TrainingInfoProto.algorithm) to those of
+/// the inference graph. An input or output that both graphs have is listed once.
 void appendGraph(onnx::GraphProto &graph, const onnx::GraphProto &algorithm) {
   const auto appendPorts = [](auto *ports, const auto &others) {
     llvm::StringSet<> known;

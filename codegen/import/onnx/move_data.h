@@ -1,10 +1,10 @@
 // Builders that move elements and do not compute with them.
 //
-// Constants are moved on the host, and shape contents stay expressions where possible. Otherwise
-// reshape, slice, concat and pad become operations of the tensor dialect; transpose, broadcastTo
-// and a slice with a negative step become a linalg.generic that copies. A call that changes nothing
-// returns its input. All functions fail by throwing ImportError. Thread safety: one thread at a
-// time per ImportContext.
+// Constants are moved on the host, and shape contents (Tensor::content in tensor.h) stay
+// expressions where possible. Otherwise reshape, slice, concat and pad become operations of the
+// tensor dialect; transpose, broadcastTo and a slice with a negative step become a linalg.generic
+// that copies. A call that changes nothing returns its input. All functions fail by throwing
+// ImportError. Thread safety: one thread at a time per ImportContext.
 #pragma once
 
 #include "codegen/import/onnx/context.h"

@@ -47,8 +47,9 @@ typedef enum gantry_compile_result {
 
 /* Receives one line of text without a newline. severity: 0 error, 1 warning, 2 note. */
 typedef void (*gantry_diagnostic_fn)(void *user, int severity, const char *message);
-/* Receives the name of a stage ("kernels"), the number of its steps that are done, and the number
- * of all its steps. May be called from any thread of the compilation, but never by two at once. */
+/* Receives the name of a stage of the compilation ("kernels"), the number of its steps that are
+ * done, and the number of all its steps. May be called from any thread of the compilation, but
+ * never by two at once. */
 typedef void (*gantry_progress_fn)(void *user, const char *stage, size_t done, size_t total);
 /* Receives the path, relative to the model's folder, of a file besides the model that the
  * compilation reads (external data). Called once for each file, from the thread that called
@@ -121,9 +122,10 @@ typedef struct gantry_compile_options {
   const char *const *profiles;
   size_t profile_count;          /* 0: only `profile`. */
   gantry_file_read_fn file_read; /* Or NULL. */
-  /* Inputs that keep their buffers from run to run, in addition to those that the model declares
-   * (iree.abi.output, tf.aliasing_output, update bindings). The input and the output have one type
-   * and rank. A dynamic dimension of a state needs an upper limit (`dims`). */
+  /* Inputs that keep their buffers from run to run, in addition to those that the model declares:
+   * an .mlir model by the argument attributes iree.abi.output and tf.aliasing_output, an ONNX model
+   * by the update bindings of its training_info. The input and the output have one type and rank.
+   * A dynamic dimension of a state needs an upper limit (`dims`). */
   const gantry_state_pair_t *states;
   size_t state_count;
   /* 1: compile one step of the ONNX model's training (training_info). Its update bindings become

@@ -34,6 +34,7 @@ constexpr double kFreeGain = 0.05;  // Each chain lowers the peak by at least th
 // operators with the largest operands do not fit, there is no other way, so strips may cost more.
 constexpr double kBudgetShare = 0.25, kNeededShare = 4;
 constexpr double kBudgetDispatches = 24, kNeededDispatches = 128; // Additional dispatches.
+// Chains that are added together lower the peak by at least this share.
 constexpr double kBudgetGain = 0.03;
 // The search for the lowest peak runs once for each of these targets, which are shares of the peak
 // without strips. A chain is good enough if its strips reach the target. With the smallest target

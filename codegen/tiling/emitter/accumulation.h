@@ -12,7 +12,7 @@ class Staging;
 /// Divides `count` points into groups whose accumulators stay in registers. A group has four points
 /// along one dimension, the longest that is not divided among the lanes, times two points of the
 /// other dimensions. Returns the positions of each group's points. Each group has one point if
-/// `count` is not the size of the grid.
+/// `count` is not the number of points in the grid. lanes: the number of lanes that share the tile.
 std::vector<llvm::SmallVector<unsigned>> accumulationGroups(const PointGrid &grid, int64_t lanes,
                                                             size_t count);
 

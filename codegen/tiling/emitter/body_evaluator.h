@@ -2,7 +2,7 @@
 //
 // Each operation of the body is cloned for all points before the next operation, so that the loads
 // of all points can be combined. Index arithmetic is not cloned but evaluated symbolically, as
-// IndexExprs. An index that is computed in another way becomes a variable.
+// IndexExprs (index_expr.h). An index that is computed in another way becomes a variable.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once

@@ -26,7 +26,8 @@ public:
         access_(access), evaluator_(evaluator) {}
 
   /// Adds the products of the factors at these steps to the accumulators, one per point. Each group
-  /// of four consecutive steps must be neighbours along the dimension of dotDimensionOf().
+  /// of four consecutive steps must be neighbours along the dimension that dotDimensionOf()
+  /// (linalg_patterns.h) returns.
   void accumulate(mlir::linalg::GenericOp op, llvm::ArrayRef<ByteFactor> factors,
                   llvm::ArrayRef<LoopIndex> steps, llvm::ArrayRef<Point> points,
                   const PointGrid &grid, Values &accumulators);

@@ -31,8 +31,8 @@ int32_t Guards::with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &
 }
 
 Value Guards::test(int32_t guard) {
-  // Later passes merge equal tests and hoist them out of the loops that they do not depend on, so a
-  // test is counted once.
+  // Later passes merge equal tests and hoist them out of the loops that they do not depend on, so
+  // the sink counts a test once.
   if (counted_.insert(guard).second)
     for (const IndexExpr &condition : conditions_[guard])
       sink_.countHoisted(2 * space_.weight(condition));

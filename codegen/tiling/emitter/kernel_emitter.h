@@ -37,7 +37,7 @@ public:
   /// sink.unsupported() is null if the kernel could be computed.
   void emit(const InvocationIds &ids = {});
 
-  /// Returns the extents of the result along the tile dimensions.
+  /// Returns the extents of the result along the tile dimensions (TileShape::spaceOf).
   llvm::SmallVector<IndexExpr> tileSpace() { return shapes_.tileSpace(tile_); }
   /// The boxes in shared memory, and the rounds of the loops. Complete after emit().
   const SharedMemory &shared() const { return shared_; }

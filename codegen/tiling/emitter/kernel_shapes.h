@@ -40,7 +40,7 @@ public:
   llvm::SmallVector<IndexExpr> storageShape(unsigned buffer, mlir::Value tensor);
 
   llvm::SmallVector<IndexExpr> shapeOf(mlir::Value tensor);
-  /// The extents of the result along the tile dimensions.
+  /// The extents of the result along the tile dimensions (TileShape::spaceOf).
   llvm::SmallVector<IndexExpr> tileSpace(const TileShape &tile);
   /// The extents of an operation's loops.
   llvm::SmallVector<IndexExpr> loopExtents(mlir::linalg::GenericOp op);

@@ -18,7 +18,8 @@ public:
   /// Emits a loop of a reduction. The body receives the carried values and replaces them by those
   /// of the next round; afterwards `carried` holds the loop's results.
   void forTrips(const IndexExpr &trips, Values &carried, Body body);
-  /// Emits a loop over the chunks of a row; `carried` as in forTrips. Must not be nested.
+  /// Emits a loop over the chunks of a row (row_kernel.h); `carried` as in forTrips. Must not be
+  /// nested.
   void forChunks(int64_t chunks, Values &carried, Body body);
   /// Emits a loop that copies to or from shared memory and carries no values.
   void forCopies(int64_t rounds, llvm::function_ref<void(const IndexExpr &)> body);

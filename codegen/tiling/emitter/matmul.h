@@ -2,11 +2,12 @@
 // multiply small matrices with an instruction of the device.
 //
 // A workgroup stages a part of both operands in shared memory as f16. Each subgroup multiplies the
-// rows and columns that its blocks of the result need. How the sums are distributed over the
-// invocations of a subgroup is known only to the device, so each subgroup writes its sums to shared
-// memory, and each invocation then reads the sums of its own elements of the result. From there on,
-// the kernel is generated like that of any other reduction: the fused operations (bias, activation,
-// conversion), then the stores, which are guarded where a tile extends beyond the result.
+// rows and columns that its blocks of the result (MatrixTile in tile_shape.h) need. How the sums
+// are distributed over the invocations of a subgroup is known only to the device, so each subgroup
+// writes its sums to shared memory, and each invocation then reads the sums of its own elements of
+// the result. From there on, the kernel is generated like that of any other reduction: the fused
+// operations (bias, activation, conversion), then the stores, which are guarded where a tile
+// extends beyond the result.
 //
 // A staged operand is a matrix of rows (or columns) of the tile by reduction steps, because matrix
 // loads need rows that begin at multiples of 16 bytes. For a convolution this matrix contains the

@@ -212,8 +212,8 @@ Value MemoryAccess::guardedAddress(unsigned buffer, const IndexExpr &address, in
 }
 
 /// Returns the cost of a vector access, relative to an access in which neighbouring invocations
-/// access the same vector or neighbouring ones. Reductions without lanes always have cost 1: they
-/// read most operands from caches.
+/// access the same vector or neighbouring ones. If no lanes share the tile, the cost is 1 in a
+/// kernel with a reduction: such a kernel reads most operands from caches.
 double MemoryAccess::vectorCost(const IndexExpr &index) const {
   const IndexExpr &lane = invocation_.lane;
   bool scattered = false;

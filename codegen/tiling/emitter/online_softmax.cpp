@@ -156,8 +156,8 @@ void OnlineSoftmax::addWeighted(const Attention &attention, const Rows &rows,
 
 // ---- blocks -------------------------------------------------------------------------------------
 
-/// Returns the rows of these points. Fails the sink and returns none if the lanes of a subgroup
-/// would have different rows.
+/// Returns the rows of these points. If the lanes of a subgroup would have different rows, returns
+/// none and lets the generation of the kernel fail (KernelSink::fail).
 std::optional<OnlineSoftmax::Rows> OnlineSoftmax::rowsOf(const Attention &attention,
                                                          llvm::ArrayRef<Point> points) {
   linalg::GenericOp product = attention.product;

@@ -21,10 +21,11 @@ public:
       : tile_(context.tile), space_(context.space), sink_(context.sink),
         invocation_(context.invocation) {}
 
-  /// Returns the columns that this lane holds in a chunk of a row with `extent` elements. A lane
-  /// holds `held` columns of each chunk, in runs of `run` neighbours. `run` must divide `held` and
-  /// the extent. The index of a column beyond the extent is moved into the last run, so that loads
-  /// at it are valid.
+  /// Returns the columns that this lane holds in a chunk of a row with `extent` elements. A chunk
+  /// is the part of a row that the lanes hold at a time (row_kernel.h), or a block of keys
+  /// (online_softmax.h). A lane holds `held` columns of each chunk, in runs of `run` neighbours.
+  /// `run` must divide `held` and the extent. The index of a column beyond the extent is moved into
+  /// the last run, so that loads at it are valid.
   Columns columnsOf(const IndexExpr &chunk, const IndexExpr &extent, int64_t held, int64_t run);
 
   using Combine = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;

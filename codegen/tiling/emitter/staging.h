@@ -23,7 +23,8 @@ class TensorEvaluator;
 struct Stage {
   LoopIndex offsets;                // The first step, as coordinates of all loops.
   llvm::SmallVector<int64_t> spans; // The number of steps from there on, by reduction dimension.
-  IndexExpr number{0};              // The stage's number, which selects the copy of each box.
+  // The stage's number, which selects one of the copies of each box (TileShape::buffers).
+  IndexExpr number{0};
 };
 
 class Staging {

@@ -72,7 +72,7 @@ private:
   Reductions &reductions_;
 
   // Row kernels read the elements of a row several times. Their evaluator keeps the elements that
-  // it has evaluated, by tensor and block and then by guard and index.
+  // it has evaluated, by tensor and block of the IR and then by guard and index.
   using PointKey = std::pair<int32_t, std::vector<IndexExpr>>;
   const bool keepsElements_;
   std::map<std::pair<void *, mlir::Block *>, std::map<PointKey, mlir::Value>> kept_;

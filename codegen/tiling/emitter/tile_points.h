@@ -10,7 +10,8 @@ namespace gantry::codegen {
 
 /// The ids that distinguish one invocation from another (null values with a CountingSink).
 struct InvocationIds {
-  llvm::ArrayRef<mlir::Value> tile; // The tile's coordinates, by tile dimension.
+  // The tile's coordinates: its position along each tile dimension (tile_shape.h).
+  llvm::ArrayRef<mlir::Value> tile;
   // The invocation's number: in the workgroup for staged tiles without cooperative matrices,
   // otherwise in the subgroup.
   mlir::Value lane;

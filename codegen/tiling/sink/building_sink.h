@@ -26,12 +26,12 @@ public:
   /// Sets the workgroup's shared memory, before a staged tile is emitted.
   void setPool(mlir::Value pool) { pool_ = pool; }
 
-  /// Returns how the kernel can be launched in slices along its outermost tile coordinate: for each
-  /// buffer, the number n of elements by which one step of the coordinate advances. Step i touches
-  /// only the elements [i * n, (i + 1) * n) of the buffer; n = 0 means that every step may touch
-  /// the whole buffer. Nothing else depends on the coordinate, so a range of steps is the same
-  /// kernel on a part of each buffer. None if the kernel does not have this form. Call after the
-  /// kernel was emitted.
+  /// Returns how the kernel can be launched in slices along its outermost tile coordinate, the
+  /// variable of setOutermost(): for each buffer, the number n of elements by which one step of the
+  /// coordinate advances. Step i touches only the elements [i * n, (i + 1) * n) of the buffer;
+  /// n = 0 means that every step may touch the whole buffer. Nothing else depends on the
+  /// coordinate, so a range of steps is the same kernel on a part of each buffer. None if the
+  /// kernel does not have this form. Call after the kernel was emitted.
   std::optional<llvm::SmallVector<int64_t>> slices() const;
 
   void count(Cost, double) override {}

@@ -1,8 +1,8 @@
 // Copies between device memory and host memory, for spilling; and a wait that is repeated when it
 // fails, for callers that free a command list after the wait.
 //
-// Threads: the caller holds the growth lock. Errors: HeapCode; the heap keeps the driver's message
-// (Heap::lastDriverMessage). Units: bytes.
+// Threads: the caller holds the growth lock (growth.h). Errors: HeapCode; the heap keeps the
+// driver's message (Heap::lastDriverMessage). Units: bytes.
 #pragma once
 
 #include "engine/heap/heap_components.h"

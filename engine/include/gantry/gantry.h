@@ -307,10 +307,11 @@ GANTRY_API gantry_status_t gantry_program_describe(const gantry_program_t *progr
 
 /* An artifact may hold several variants of a model, each compiled for one device profile. A session
  * uses the first variant that the device can run. It tries the variant for the device's profile
- * (gantry_device_info_t) first, then variants for no particular device, then the others. If the
- * chosen variant was not compiled for the device's profile, the session logs a warning, once per
- * program, with the command that compiles such a variant. All variants have the same inputs,
- * outputs and symbols. gantry_program_describe and gantry_program_arena_bytes describe variant 0.
+ * (gantry_device_info_t) first, then variants for no particular device (such as "vulkan:generic"),
+ * then the others. If the chosen variant was not compiled for the device's profile, the session
+ * logs a warning, once per program, with the command that compiles such a variant. All variants
+ * have the same inputs, outputs and symbols. gantry_program_describe and gantry_program_arena_bytes
+ * describe variant 0.
  *
  * Returns the number of variants, at least 1. */
 GANTRY_API size_t gantry_program_variant_count(const gantry_program_t *program);

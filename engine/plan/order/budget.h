@@ -2,11 +2,11 @@
 // while, and how each of them comes back.
 //
 // A gap is the time between two consecutive uses of a value. During a gap the value need not be in
-// device memory. A storage of several values, or a value that may not leave, has no gaps. The value
-// returns before the next use in one of two ways. Recomputation: its operator runs again, if that
-// operator's operands are in memory then. Move: the value is copied to the host after the use
-// before the gap, and back before the use after the gap. Both cost time. Neither raises the bytes
-// that any operator needs: the value is an operand of the operator after the gap, and a
+// device memory. A storage of several values (order.h), or a value that may not leave, has no gaps.
+// The value returns before the next use in one of two ways. Recomputation: its operator runs again,
+// if that operator's operands are in memory then. Move: the value is copied to the host after the
+// use before the gap, and back before the use after the gap. Both cost time. Neither raises the
+// bytes that any operator needs: the value is an operand of the operator after the gap, and a
 // recomputation reads only operands that are alive at that operator anyway.
 //
 // Algorithm: a covering problem. Each position above the budget must lose some bytes, and each gap

@@ -34,8 +34,9 @@ namespace gantry::plan {
 struct OrderProblem {
   struct Value {
     uint64_t sizeBytes = 0;
-    bool kept = false;    // Alive until the end once it is written.
-    bool mayLeave = true; // Whether a budget may move it out of the arena between two uses.
+    bool kept = false; // Alive until the end once it is written.
+    // Whether fitBudget() (budget.h) may take the value out of the arena between two uses.
+    bool mayLeave = true;
   };
   struct Operator {
     std::vector<uint32_t> reads;   // Values; repetitions are allowed.

@@ -28,7 +28,9 @@ public:
     std::vector<uint32_t> writers; // One operator; for a storage, those of all its values.
     std::vector<uint32_t> readers;
     bool kept = false;
-    bool mayLeave = true; // A budget may move it out of the arena; false for storages.
+    // Whether fitBudget() (budget.h) may take the value out of the arena between two uses; false
+    // for storages.
+    bool mayLeave = true;
   };
   struct Operator {
     std::vector<uint32_t> reads, writes, mayTake; // Values of the graph.

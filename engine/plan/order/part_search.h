@@ -2,8 +2,9 @@
 // and a beam search (beam_search.cpp). order.h explains the algorithm. Internal to
 // engine/plan/order.
 //
-// The exact search subtracts 1 from `work` for each set of operators that it examines, the beam
-// search for each candidate. Units: bytes. Threads: pure functions.
+// The argument `work` is the rest of OrderOptions::work. The exact search subtracts 1 from it for
+// each set of operators that it examines, the beam search for each candidate. Units: bytes.
+// Threads: pure functions.
 #pragma once
 
 #include "engine/plan/order/order_graph.h"
@@ -14,10 +15,10 @@ inline constexpr uint32_t kMaxExactOperators = 64; // A set of operators is one 
 
 struct PartResult {
   std::vector<uint32_t> operators; // Operators of the whole graph, in the new order.
-  uint64_t peakBytes = 0;          // enoughBytes where the peak is lower than that.
+  uint64_t peakBytes = 0;          // The argument enoughBytes where the peak is lower than that.
   bool found = false;
-  /// Proven: no order of the part has a lower peak than the result, or no order is below
-  /// belowBytes.
+  /// Proven: no order of the part has a lower peak than the result, or no order has a peak below
+  /// the argument belowBytes.
   bool exhausted = false;
 };
 

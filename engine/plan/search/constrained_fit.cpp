@@ -27,7 +27,7 @@ constexpr Weight kWeights[] = {
     [](double size, double, bool) { return size; },
     // Large and long-lived items are hard to place late.
     [](double size, double duration, bool) { return size * duration; },
-    // Long-lived items form the floor.
+    // Long-lived items are placed first, so they form the bottom of the placement.
     [](double, double duration, bool) { return duration; },
     // Items at the peak decide the height, so they are packed first, without gaps.
     [](double size, double, bool atPeak) { return size + (atPeak ? 0x1p80 : 0.0); },

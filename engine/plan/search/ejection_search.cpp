@@ -39,8 +39,8 @@ constexpr uint64_t kUnitsPerSorted = 4;
 /// Work to find a pair of neighbours.
 constexpr uint64_t kUnitsPerPair = 4;
 
-/// A free item that is alive together with another item. If the neighbour lies at offset p, it is
-/// in the way of the other item at offsets strictly between p - under and p + over.
+/// A free item (problem.h) that is alive together with another item. If the neighbour lies at
+/// offset p, it is in the way of the other item at offsets strictly between p - under and p + over.
 template <typename Unit> struct Neighbour {
   uint32_t item;
   Unit under; // The size of the other item.
@@ -76,8 +76,9 @@ template <typename Unit> struct Ejector {
     findNeighbours();
   }
 
-  /// Returns the sum of the weights of all steps before each step. A step weighs the eighth power
-  /// of its relative load, because items of full steps have the fewest places to go.
+  /// Returns the sum of the weights of all steps before each step. The load of a step is the sum of
+  /// its live sizes. The weight is the eighth power of the step's load divided by the largest load,
+  /// because items of full steps have the fewest places to go.
   std::vector<double> weightsBefore() const {
     std::vector<int64_t> load(table.stepCount + 1);
     for (const Item<Unit> &item : table.items) {

@@ -3,11 +3,11 @@
 // Some items are placed, the others wait. In each turn the search draws some waiting items at
 // random, takes the most expensive of them, and places it at the offset where the items in its way
 // have the lowest sum of prices. These items are ejected and wait again. The price of an item
-// starts at the square root of its area, in which full steps count more than others. The price
-// rises each time the item is ejected. An item that is in the way of many others thus becomes
-// expensive, and other items are ejected instead (breakout: Morris 1993, "The breakout method for
-// escaping from local minima"; ejection chains: Glover 1996). The rises decay slowly, so that
-// prices reflect recent conflicts (smoothing: Hutter, Tompkins & Hoos 2002, "Scaling and
+// starts at the square root of its area, in which the steps with the most live bytes count most.
+// The price rises each time the item is ejected. An item that is in the way of many others thus
+// becomes expensive, and other items are ejected instead (breakout: Morris 1993, "The breakout
+// method for escaping from local minima"; ejection chains: Glover 1996). The rises decay slowly, so
+// that prices reflect recent conflicts (smoothing: Hutter, Tompkins & Hoos 2002, "Scaling and
 // probabilistic smoothing"). The candidate offsets of an item are those at which it touches another
 // item from above or below, or a border of the capacity (offset_prices.h); among equal prices the
 // tightest gap wins. The search succeeds when no item waits. It restarts after runs of varying

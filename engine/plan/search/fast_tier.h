@@ -29,7 +29,7 @@ Placement placeFast(const Problem &problem, WorkMeter &meter);
 
 /// The weight by which an order ranks items. The item with the largest weight comes first.
 enum class OrderKey {
-  kDuration, // Long-lived items form the floor.
+  kDuration, // Long-lived items form the bottom of the placement.
   kArea,     // Duration × size.
   kSize,     // Greedy by size: Pisarchyk & Lee 2020.
   kEdge,     // Duration × √size, between duration and area.

@@ -1,6 +1,7 @@
 // ItemTable: a problem in the form that the exact search and the ejection search read. Sizes and
 // offsets are in units of a common divisor (unitOf()), so most problems fit 32-bit numbers. For
-// each free item the table lists the offsets at which the item would overlap a fixed item.
+// each free item the table lists the offsets at which the item would overlap a fixed item
+// (problem.h says what free and fixed items are).
 //
 // Unit is int32_t or int64_t. A table is built once per problem and does not change, so threads may
 // share it.

@@ -20,7 +20,7 @@ constexpr OrderKey kKeys[] = {OrderKey::kDuration, OrderKey::kArea, OrderKey::kE
 /// near the weights that they started from.
 constexpr double kDisturbances[] = {1.4, 2.7};
 
-/// Ranking one item takes as long as this many visits of the skyline's index.
+/// Ranking one item takes as long as this many visits of the skyline's index (ValleyIndex::visits).
 constexpr uint64_t kVisitsPerRank = 6;
 
 /// The search on one problem. It keeps the weights, the height and the excess of its best

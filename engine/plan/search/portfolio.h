@@ -1,11 +1,11 @@
-// Runs the exact search in short slices with different styles.
+// Runs the exact search in short slices with different styles (SearchStyle in valley_search.h).
 //
 // The time of an exact search varies by orders of magnitude with the order of its choices, so many
 // short searches find placements that one long search misses (Gomes, Selman & Kautz 1998, "Boosting
 // combinatorial search through randomization"). The lengths of the slices follow Luby, Sinclair &
 // Zuckerman 1993. The first slices use each pair of a step rule and an item rule once; later slices
-// repeat the pairs with other random seeds. Lengths are counted in nodes, so equal problems give
-// equal results.
+// repeat the pairs with other random seeds. Lengths are counted in nodes of the search, not in
+// time, so equal problems give equal results.
 //
 // Threads: one at a time per object.
 #pragma once

@@ -25,7 +25,8 @@ constexpr double kTolerances[] = {0, 0.001, 0.01};
 constexpr uint64_t kTinyDivisor = 64; // At 1 / 64 of the items, no larger tolerance is tried.
 constexpr uint64_t kFewDivisor = 2;   // Above 1 / 2 of the items, boxes are not worth their work.
 
-/// Joins the items of one problem. A node is living while it is not part of another node.
+/// Joins the items of one problem. A node is an item or a box (PlanBox); it is living while it is
+/// not part of another node.
 class Builder {
 public:
   Builder(const Problem &problem, double tolerance, const std::vector<uint32_t> &items,

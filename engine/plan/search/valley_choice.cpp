@@ -1,5 +1,5 @@
 // The functions of ValleyEngine that find the choices of a node: the step to decide next, the items
-// that can rest in that step, and the gap.
+// that can rest in that step, and the gap (valley_search.h explains these terms).
 #include "engine/plan/search/valley_engine.h"
 
 #include <algorithm>

@@ -29,7 +29,7 @@ public:
   Unit offsetOf(uint32_t item) const { return offset_[item]; }
 
 private:
-  /// The floor of a step without remaining free items; also "no such offset".
+  /// The floor of a step without remaining free items (problem.h); also "no such offset".
   static constexpr Unit kWall = std::numeric_limits<Unit>::max();
   static constexpr uint32_t kGap = UINT32_MAX; // The choice that leaves a gap.
 

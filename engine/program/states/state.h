@@ -39,7 +39,7 @@ public:
     std::vector<int64_t> portDims; // As Port::dims: kDynamic for a dimension that may change.
     TensorShape shape; // The value's shape; without a value, the port's shape if that is static.
     uint64_t sizeBytes = 0;     // Size of the value.
-    uint64_t capacityBytes = 0; // Max of sizeBytes.
+    uint64_t capacityBytes = 0; // The largest size that the value may have.
     Condition condition = Condition::kUnset;
     Status cause;   // Why the entry is invalid.
     Storage buffer; // The value begins at `offset`.
@@ -78,7 +78,8 @@ public:
   Status bind(size_t index, const TensorArgument &range);
   uint64_t bindAlignment() const;
 
-  /// Writes all entries to a state file. Returns an error if an entry has no valid value.
+  /// Writes all entries to a state file (state_file.h). Returns an error if an entry has no valid
+  /// value.
   Status save(const std::string &path);
   /// Gives every entry the value of the same name in a state file. Other tensors of the file are
   /// ignored. If the file is damaged, or lacks an entry, or a shape does not fit, nothing changes.

@@ -51,7 +51,7 @@ struct SavedTensor {
   std::span<const uint8_t> bytes; // As many bytes as a tensor of this shape has.
 };
 
-/// Writes a file atomically (AtomicFile).
+/// Writes a file atomically (AtomicFile in engine/base/file.h).
 Status writeStateFile(const std::string &path, std::span<const SavedTensor> tensors);
 
 /// Checks a whole file and returns its tensors, whose bytes lie in `file`. `path` is for messages.

@@ -5,7 +5,7 @@
 // ensures that no run in flight uses the bytes.
 //
 // Errors: those of Storage::allocate, for the staging buffer, and those of the device.
-// Threads: as Heap. Units: bytes.
+// Threads: as Heap (engine/heap/heap.h). Units: bytes.
 #pragma once
 
 #include "engine/program/storage.h"

@@ -36,8 +36,8 @@ Result<std::vector<Endpoint>> findEndpoints() {
     const auto parsed = std::from_chars(name.data(), end, processId);
     if (parsed.ec != std::errc() || std::string_view(parsed.ptr, end) != ".sock")
       continue;
-    // A connection that closes without a hello is harmless: the process treats it as a viewer that
-    // left.
+    // A connection that closes without a hello (handshake.h) is harmless: the process treats it as
+    // a viewer that left.
     const std::string path = *folder + "/" + name;
     if (Socket::connectUnix(path).isOk())
       endpoints.push_back({processId, executableOf(processId), path});

@@ -1,10 +1,11 @@
-// The handshake between a viewer and a process before the first frame.
+// The handshake between a viewer and a process before the first frame (wire/frame.h).
 //
 // The viewer sends a ClientHello. The process answers with a ServerHello and, if the answer's
 // status is 0, with the stream of frames. Both structs have fixed sizes, so neither side trusts a
 // length that it received. A checksum covers the whole ClientHello and the FileHeader of the
-// ServerHello. TCP connections need a token. Unix-domain sockets need none, because the operating
-// system reports the user at the other end.
+// ServerHello. TCP connections need a token, a secret text that the process expects from its
+// viewers (server.h). Unix-domain sockets need none, because the operating system reports the user
+// at the other end.
 //
 // Thread safety: plain values and pure functions.
 #pragma once

@@ -1,4 +1,5 @@
-// The server's thread: accepts viewers and attaches a sink for each of them to the collector.
+// The server's thread: accepts viewers and attaches a sink (AttachedSink in record/collector.h) for
+// each of them to the collector.
 #include "engine/trace/live/server.h"
 
 #include "engine/base/log.h"
@@ -17,7 +18,9 @@ constexpr int kHelloTimeoutMs = 2000;
 constexpr int kSendTimeoutMs = 1000;
 constexpr int kClosedPollMs = 200; // Interval of checks whether a viewer has closed its connection.
 constexpr size_t kMaxViewers = 16;
-constexpr uint64_t kFlushNs = 15'000'000; // About one frame of a 60 Hz display.
+/// The collector sends waiting events to a viewer after this time, about one frame of a 60 Hz
+/// display.
+constexpr uint64_t kFlushNs = 15'000'000;
 
 Result<std::string> randomToken() {
   static constexpr char kDigits[] = "0123456789abcdef";

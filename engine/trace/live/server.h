@@ -1,4 +1,5 @@
-// The server of a process: viewers attach to the process's trace through the server's socket.
+// The server of a process: viewers, such as the profiler, attach to the process's trace through the
+// server's socket.
 //
 // The default is a Unix-domain socket PID.sock in the user's socket folder (engine/base/socket.h).
 // Only this user can enter the folder. The server also obtains the viewer's user from the system
@@ -7,7 +8,7 @@
 //
 // After the handshake (handshake.h) a viewer receives a description of the current state and then
 // all events until the viewer closes the connection. A viewer that accepts no data for one second
-// is disconnected, because it would block the collector and the other viewers.
+// is disconnected, because it would block the collector (record/collector.h) and the other viewers.
 //
 // Thread safety: any thread. The server has a thread of its own. While no viewer is attached, the
 // thread sleeps until one connects; otherwise it also checks every 200 ms whether a viewer has
@@ -37,7 +38,7 @@ public:
   /// Opens the socket and starts the server's thread. Errors: kInvalidArgument for a token that is
   /// too long, those of the socket (engine/base/socket.h), and those of the thread.
   static Result<std::unique_ptr<Server>> start(const ServerOptions &options);
-  /// Disconnects all viewers; each receives the end of the stream (kEnd).
+  /// Disconnects all viewers; each receives the end of the stream (FrameType::kEnd).
   ~Server();
   Server(const Server &) = delete;
   Server &operator=(const Server &) = delete;

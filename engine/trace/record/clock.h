@@ -82,7 +82,8 @@ private:
 
 class DeviceClock {
 public:
-  /// Adds a correlation record. Records must be added in the order of the capture.
+  /// Adds a record that correlates the two clocks. Records must be added in the order of the
+  /// capture.
   void add(const ClockEvent &event) { points_.push_back(event); }
   bool isKnown() const { return !points_.empty(); }
   /// Converts a time of the device's clock to the host's clock, both in nanoseconds. Interpolates

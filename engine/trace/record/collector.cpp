@@ -86,7 +86,7 @@ void Collector::run() {
   start();
   std::unique_lock<std::mutex> locked(mutex_);
   for (;;) {
-    const HostMemoryScope scope; // The scope covers one pass.
+    const HostMemoryScope scope; // Notes failed allocations of one pass (out_of_memory.h).
     std::vector<AttachedSink *> joining = joining_;
     const std::vector<AttachedSink *> leaving = leaving_;
     const bool flushing = flushWanted_;
@@ -189,7 +189,8 @@ void Collector::describe(const std::vector<AttachedSink *> &sinks) {
   process.clockResolution = clock_.ticksPerSecond();
   describer.add(process);
   detail::describeSources(describer);
-  // A description may lack losses that happened while it was made: report them again after it.
+  // If memory events were lost while the description was made, the description may be wrong. The
+  // loss is therefore reported again after it (DropsEvent).
   if (memoryDropped_) {
     DropsEvent again = makeEvent<DropsEvent>(EventType::kDrops);
     again.memory = 1;

@@ -1,5 +1,6 @@
-// The collector: one thread that empties the rings of all threads, merges their events in the order
-// of time, converts their times to nanoseconds and passes them to every sink.
+// The collector: one thread that empties the rings of all threads (ring.h), merges their events in
+// the order of time, converts their times to nanoseconds and passes them to every sink: a file, a
+// viewer or the flight recorder (wire/frame_sink.h).
 //
 // Order: each pass reads the current ticks W, then reads how far each ring is filled, and merges
 // the events of all rings with times up to W minus a margin. The memory events of a heap are
@@ -7,16 +8,18 @@
 // thread of the later event reads the clock. The processor may read its counter a few nanoseconds
 // early; the margin is much larger. A pass that merges the later event therefore also finds the
 // earlier event, unless an earlier pass did. The order of the times of a heap's memory events,
-// which is the order of their sequence numbers (TicksInOrder), is exact. Any other event may come
-// one pass late if its thread was interrupted between reading the clock and publishing the event.
+// which is the order of their sequence numbers (TicksInOrder in record.h), is exact. Any other
+// event may come one pass late if its thread was interrupted between reading the clock and
+// publishing the event.
 //
 // Overload: a slow sink blocks the collector. The rings then fill, and each thread drops events and
 // counts them. The memory for events is therefore bounded by the number of threads times the ring
-// size. If memory events were dropped, a new snapshot follows, after which viewers are exact again.
+// size. If memory events were dropped, a new snapshot (SnapshotEvent in events.h) follows, after
+// which viewers are exact again.
 //
 // Thread safety: any thread may call the public functions; the crash functions have a comment of
-// their own. Sinks and sources are called on the collector's thread. The thread runs only while a
-// sink is attached.
+// their own. Sinks and sources (source.h) are called on the collector's thread. The thread runs
+// only while a sink is attached.
 #pragma once
 
 #include "engine/trace/record/clock.h"
@@ -33,8 +36,8 @@ namespace gantry::trace {
 /// has returned an error.
 struct AttachedSink {
   FrameSink sink;
-  /// The collector flushes an incomplete chunk in the first pass after this time since the last
-  /// flush, in nanoseconds.
+  /// The collector flushes an incomplete chunk (the encoded events that wait in the sink,
+  /// wire/codec.h) in the first pass after this time since the last flush, in nanoseconds.
   uint64_t flushNs = 0;
   /// Called on the collector's thread when the sink has failed. The collector does not use the sink
   /// afterwards. May be null.

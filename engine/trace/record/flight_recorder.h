@@ -1,13 +1,13 @@
 // The flight recorder keeps the last seconds of the trace in memory. It writes them to a file on
 // request, or when a signal kills the process.
 //
-// Algorithm: the recorder is a sink of the collector whose frames stay in two memory segments. When
-// the newer segment is `seconds` old or full, the older one is emptied and becomes the newer one.
-// The recorder therefore keeps at least the last `seconds` and at most twice as much, as far as the
-// events fit into maxBytes. A segment normally starts with a description of everything that is
-// alive and with all names, so that it is readable without the other segment. Descriptions are made
-// at most four times a second; if frames fill a segment faster, events precede the segment's
-// description.
+// Algorithm: the recorder is a sink of the collector (collector.h) whose frames (wire/frame.h) stay
+// in two memory segments. When the newer segment is `seconds` old or full, the older one is emptied
+// and becomes the newer one. The recorder therefore keeps at least the last `seconds` and at most
+// twice as much, as far as the events fit into maxBytes. A segment normally starts with a
+// description of everything that is alive and with all names, so that it is readable without the
+// other segment. Descriptions are made at most four times a second; if frames fill a segment
+// faster, events precede the segment's description.
 //
 // Crashes (engine/base/crash.h): the crashing thread writes the segments to the file. It then does
 // the collector's work: it encodes the events that are still in the rings, without waiting for a
@@ -17,8 +17,8 @@
 // it does not pause because it waits for a lock of the crashed thread. The file has no index, like
 // every capture whose writer was killed.
 //
-// Cost: the cost of an attached sink, and a description of the live state every `seconds`. Memory:
-// maxBytes and the encoder's buffers.
+// Cost: the recording of events as for every attached sink (record.h), and a description of the
+// live state every `seconds`. Memory: maxBytes and the encoder's buffers.
 //
 // Thread safety: any thread. In a process, only one recorder at a time can handle crashes.
 #pragma once

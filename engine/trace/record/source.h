@@ -16,7 +16,8 @@ namespace gantry::trace {
 
 class Collector;
 
-/// Receives the events of a description and passes them to the sinks that need the description.
+/// Receives the events of a description and passes them to the sinks (collector.h) that need the
+/// description.
 class Describer {
 public:
   explicit Describer(Collector &collector) : collector_(collector) {}
@@ -43,7 +44,7 @@ struct Source {
   void (*describe)(void *user, Describer &describer) = nullptr;
   /// Called with true when recording is switched on, before describe(), or by addSource() if
   /// recording is on already. Called with false when recording is switched off. May be null. When
-  /// describe() is called, every thread observes isOn() at its next event.
+  /// describe() is called, every thread finds isOn() true at its next event.
   void (*listen)(void *user, bool wanted) = nullptr;
   Source *next = nullptr; // Link of the registry's list.
 };

@@ -45,7 +45,10 @@ enum Column : uint32_t {
   kNameColumn,
   kGenerationColumn,
   kSequenceColumn,
-  kRareColumn, // Up to kRareFields (codec.cpp) values for each event.
+  /// Values of block and release events that seldom differ from their predictions: the heap, the
+  /// span, the memory kind, and an offset's remainder modulo kGranule. At most kRareFields values
+  /// for each event (codec.cpp).
+  kRareColumn,
   kFirstField,
   kColumns = kFirstField + kMaxFields,
 };

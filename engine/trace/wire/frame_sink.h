@@ -1,5 +1,6 @@
-// FrameSink: a sink of the collector. It encodes events, adds the names that they use, and passes
-// whole frames to a writer function, which writes them to a file, a socket or memory.
+// FrameSink: a sink of the collector (record/collector.h). It encodes events, adds the names that
+// they use, and passes whole frames to a writer function, which writes them to a file, a socket or
+// memory.
 //
 // Errors: the first failure ends the sink, status() returns it, and no later event is written.
 //

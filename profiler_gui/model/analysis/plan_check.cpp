@@ -85,7 +85,7 @@ private:
       findings_.push_back(std::move(finding));
     }
     if (!anyMoved)
-      return; // Planned offsets need no check here: the planner's validator has checked them.
+      return; // The session has checked the planned offsets (engine/program/shape_plan.h).
     std::vector<Placed> placed;
     for (const uint32_t index : plan.entries) {
       const PlanEntry &entry = model_.planEntries()[index];
@@ -155,7 +155,7 @@ private:
       later += model_.runs()[i].session == run.session && model_.runs()[i].endNs != kStillHeld;
     const bool kept = binding.releasedNs == kStillHeld;
     if (kept && later < kRunsUntilKept)
-      return; // Not reported yet: a release before the later runs end makes this a late free.
+      return; // Not reported yet: the block may still be released, which makes this a late free.
     Finding finding =
         about(run, plan, entry, kept ? FindingKind::kDonationKept : FindingKind::kLateFree);
     finding.space = UINT32_MAX;

@@ -1,10 +1,11 @@
 // Answers "what if" questions about a plan of a capture: how the arena would look if one value had
 // another size, if the operators ran in another order, or if the arena had to fit into a budget.
 //
-// The planner (engine/plan) computes all answers with a small work limit, so that an answer takes
-// about one or two frames of the window. Each answer also has the arena size of the unchanged plan,
-// planned with the same limit, so that the two sizes can be compared. In an answer about a size,
-// values that share a slot are planned as one value.
+// The planner (engine/plan) computes all answers with a small limit on the work of its search
+// (PlanRequest::workLimit in engine/plan/plan.h), so that an answer takes about one or two frames
+// of the window. Each answer also has the arena size of the unchanged plan, planned with the same
+// limit, so that the two sizes can be compared. In an answer about a size, values that share a slot
+// are planned as one value.
 //
 // For another order or a budget, the dependencies between operators follow from the accesses that
 // the capture records for each command (what_if_graph.h).

@@ -4,8 +4,9 @@
 // slab, or a value in an arena. An address space is a slab or an arena; its addresses start at 0.
 // Times are nanoseconds from the capture's start, offsets and sizes are bytes.
 //
-// A block takes 41 bytes in the table, 45 if the table has plan entries, and about 2 in the index
-// (block_index.h). The profiler's memory budget is 64 bytes per event, and a block has two events.
+// A block takes 41 bytes in the table, 45 if the table has plan entries (PlanEntry in plans.h), and
+// about 2 in the index (block_index.h). The profiler's memory budget is 64 bytes per event, and a
+// block has two events.
 //
 // A row number identifies a block. Appending keeps row numbers; permute() changes all of them once,
 // when a whole capture has been read (BlockIndex::rebuild). Row arguments must be below size().

@@ -22,7 +22,8 @@ struct Device {
   uint32_t backend = 0;
   uint32_t sharedBytesLimit = 0; // Max shared memory of one workgroup.
   uint32_t maxInvocations = 0;   // Max invocations of one workgroup.
-  /// Host time minus device time at the last clock record, modulo 2^64. Valid if hasClock.
+  /// Host time minus device time at the last clock record (trace::ClockEvent), modulo 2^64. Valid
+  /// if hasClock.
   uint64_t hostMinusDeviceNs = 0;
   uint64_t clockErrorNs = 0; // Max error of hostMinusDeviceNs.
   bool hasClock = false;

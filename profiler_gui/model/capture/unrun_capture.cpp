@@ -16,7 +16,8 @@ using namespace trace;
 
 class UnrunCaptureBuilder {
 public:
-  /// `sizes` has the value of each of the program's size expressions.
+  /// `sizes` has the value of each of the program's size expressions (evaluateExprs() in
+  /// engine/artifact/artifact.h).
   UnrunCaptureBuilder(const artifact::Program &program, std::vector<int64_t> sizes)
       : program_(program), sizes_(std::move(sizes)) {}
 

@@ -1,7 +1,8 @@
 // Makes a capture from an artifact that was never run, so that the profiler can show the artifact.
-// The events of the capture are invented: for each way in which a session may choose the variants
-// of the kernels (for example, each way of binding buffers) they describe a session, a plan and a
-// run. The runs follow each other.
+// The events of the capture are invented: for each position in the kernels' lists of variants (for
+// example, one position for each way of binding buffers) they describe a session, a plan and a run.
+// In this run, each kernel uses its variant at that position, or its last variant if it has fewer.
+// The runs follow each other.
 //
 // The window then shows each variant's arena and shared memory next to the limits of the device
 // profile that the artifact was compiled for.

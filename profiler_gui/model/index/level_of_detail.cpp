@@ -243,7 +243,7 @@ void LevelOfDetail::refine(const BlockTable &table, const BlockIndex &index, con
           nowNs);
   if (complete_)
     return;
-  // With a budget, the first frame of a large raster only makes the estimate.
+  // If budgetBlocks limits the work, the first frame of a large raster only makes the estimate.
   const bool estimateOnly = restart && budgetBlocks != 0 && raster_.columns > kSmallRaster;
   spend(table, index, budgetBlocks, !estimateOnly);
   complete_ = pending_.empty() && finishedHues_ == BlockHue::kCount;
@@ -265,8 +265,8 @@ bool LevelOfDetail::isOutdated(const BlockTable &table, const BlockIndex &index,
 }
 
 /// Visits pending nodes if `visitNodes` is set. Once no node is pending, sums the cells of the
-/// raster (kCellsPerBlock), one colour of the blocks after the other.
-/// Stops when the budget is spent.
+/// raster (kCellsPerBlock), one hue of the blocks after the other. Stops when the visits and the
+/// sums together cost as much as the visits of budgetBlocks blocks; 0 means no limit.
 void LevelOfDetail::spend(const BlockTable &table, const BlockIndex &index, uint64_t budgetBlocks,
                           bool visitNodes) {
   const Window window = windowOf(raster_);

@@ -8,8 +8,8 @@
 //
 // The raster is computed incrementally, so that no frame waits for it: each refine() visits a
 // limited number of blocks. Until the raster is complete, an estimate is shown, which spreads the
-// bytes × ns of unvisited index nodes evenly over their boxes. An index node that lies inside one
-// cell is added as a whole, without visiting its blocks.
+// bytes × ns of unvisited index nodes (block_index.h) evenly over their boxes. An index node that
+// lies inside one cell is added as a whole, without visiting its blocks.
 //
 // For a live capture, a new raster is computed when blocks were added or time has passed inside it.
 //
@@ -87,7 +87,7 @@ private:
   DensityGrid working_;          // The unfinished grid; empty when complete.
   DensityGrid shown_;            // The finished grid, or an estimate.
   std::vector<Pending> pending_; // A stack of nodes to visit.
-  uint32_t finishedHues_ = 0;    // Number of hues for which working_ is integrated.
+  uint32_t finishedHues_ = 0;    // Number of hues for which working_.finish() was called.
   // The state of the index and the table at the last start(), from which isOutdated() sees changes.
   size_t runsAtStart_ = 0;
   uint32_t indexedAtStart_ = 0;

@@ -2,8 +2,8 @@
 // that write the page for each kind of selection.
 //
 // Each function adds to the page at y() and moves y() down. Text that does not fit the width is
-// shortened (short_name.h). Ids name the items in the semantics. Threads: the user interface's
-// thread.
+// shortened (short_name.h). Ids name the items in the semantics (semantics.h). Threads: the user
+// interface's thread.
 #pragma once
 
 #include "profiler_gui/model/analysis/compare.h"

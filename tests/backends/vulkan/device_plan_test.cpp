@@ -1,5 +1,6 @@
-// Tests planDevice, preferredOrder, chooseDevice and parseValidation on snapshots of devices. The
-// snapshots are written by hand, so the test machine needs none of the devices.
+// Tests planDevice, preferredOrder, chooseDevice and parseValidation on snapshots of devices
+// (DeviceSnapshot in device_plan.h: everything that is read from a device). The snapshots are
+// written by hand, so the test machine needs none of the devices.
 #include "backends/vulkan/device_plan.h"
 #include "backends/vulkan/instance.h"
 

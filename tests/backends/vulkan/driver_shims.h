@@ -1,7 +1,7 @@
-// Shims between the Vulkan backend and the driver. DriverHooks replace the functions of the
-// backend's tables by shims. A shim counts the call, can make it fail, counts created and destroyed
-// objects, and can simulate the loss of the device. Stand-ins (stand_ins.h) simulate features that
-// a software device lacks.
+// Shims between the Vulkan backend and the driver. DriverHooks
+// (backends/vulkan/instance_functions.h) replace the functions of the backend's tables by shims. A
+// shim counts the call, can make it fail, counts created and destroyed objects, and can simulate
+// the loss of the device. Stand-ins (stand_ins.h) simulate features that a software device lacks.
 //
 // Stand-ins: VK_KHR_cooperative_matrix (lists one shape; kernels cannot use it),
 // VK_EXT_memory_budget (by default half of each heap; the test may set the numbers), and sparse

@@ -84,8 +84,9 @@ Status share(device::Device &device) {
   return imported.status();
 }
 
-/// The interval (begin, end] of the numbers of the calls that release a range. The release waits
-/// for the range's bindings and retries failed waits, so a failed wait in this interval is
+/// The interval (begin, end] of the numbers of the calls that release a range of addresses
+/// (Device::reserve()). The release waits until the queue has done the range's sparse bindings
+/// (vkQueueBindSparse) and retries failed waits, so a failed wait in this interval is
 /// tolerated. The interval is empty if the scenario ended before the release.
 struct Release {
   uint64_t begin = UINT64_MAX, end = 0;

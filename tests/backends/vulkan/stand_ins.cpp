@@ -19,7 +19,8 @@ constexpr VkBufferCreateFlags kSparseFlags =
 struct SparseBuffer {
   VkDeviceMemory backing = VK_NULL_HANDLE; // Ordinary memory that holds the whole buffer.
   uint64_t sizeBytes = 0;
-  std::map<uint64_t, VkDeviceMemory> bound; // Bound memory by the granule's offset in bytes.
+  /// The memory that is bound to each part of kGranularity bytes, by the part's offset in bytes.
+  std::map<uint64_t, VkDeviceMemory> bound;
 };
 
 struct {

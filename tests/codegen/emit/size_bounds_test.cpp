@@ -1,4 +1,5 @@
-// Compares the upper bounds of random expressions with their values at all values of the symbols.
+// Compares the upper bounds of random shape expressions (Expr in engine/artifact/artifact.fbs) with
+// their values at all values of the symbols.
 #include "codegen/emit/size_bounds.h"
 #include "engine/artifact/artifact_generated.h"
 

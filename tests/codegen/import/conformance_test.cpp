@@ -3,8 +3,8 @@
 // The cases test each operator's importer, body and indexing maps against the expected outputs. The
 // test binds the model's inputs to constants, so that the whole model folds to constants
 // (codegen/import/onnx/evaluate.h). The cases are those of libonnx-testdata (Debian) and
-// ../shared/onnx/node; a missing folder is skipped by name. A case with unsupported operators is
-// counted and named as skipped.
+// ../shared/onnx/node. If a folder is missing, its test is skipped with a message that names the
+// folder. A case with unsupported operators is counted and named as skipped.
 #include "codegen/import/onnx/graph.h"
 #include "codegen/import/tensor_proto.h"
 

@@ -1,5 +1,6 @@
 // RUN: gantry-import %S/../../data/models/dynamic_mlp/model.onnx | FileCheck %s
-// The size of a dynamic dimension is read from the argument, and every size is an expression of it.
+// The size of a dynamic dimension is read from the argument, and the sizes of the other tensors are
+// expressions of this size.
 
 // CHECK-LABEL: func.func @main(%arg0: tensor<?x
 // CHECK-SAME: dims = [<"

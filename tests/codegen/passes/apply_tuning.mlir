@@ -4,13 +4,15 @@
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(apply-tuning{profile=vulkan:generic file=%t.json built-in=false})' | FileCheck %s --check-prefix=OTHER
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(apply-tuning{profile=vulkan:lavapipe file=%t.json built-in=false},builtin.module(emit-kernels{profile=vulkan:lavapipe}))' | FileCheck %s --check-prefix=EMIT
 
-// Kernels that differ only in names and in values of float constants have the same key.
+// Kernels that differ only in names and in values of float constants have the same key, under which
+// a tuning table lists a measured tile (docs/tuning.md).
 // KEYS: module @kernel_0 attributes {gantry.kernel = #gantry.kernel<key = "[[KEY:[0-9a-f]+]]">}
 // KEYS: module @kernel_1 attributes {gantry.kernel = #gantry.kernel<key = "[[KEY]]">}
 // KEYS: module @kernel_2 attributes {gantry.kernel = #gantry.kernel<key = "
 // KEYS-NOT: [[KEY]]
 
-// The table has the first two kernels. A table of another profile is not used.
+// The tuning table has a tile for the key of the first two kernels. A table of another profile is
+// not used.
 // CHECK-COUNT-2: measured = <tile = "texel points=8 steps=-", origin = "{{.*}}.json: 1.5 us instead of 3 us as predicted on here", requested = true>
 // CHECK-NOT: measured =
 // OTHER-NOT: measured =

@@ -68,7 +68,8 @@ func.func @not_in_place(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32
 #b = affine_map<(r, c, k) -> (k, c)>
 #c = affine_map<(r, c, k) -> (r, c)>
 
-// In a kernel with reductions over rows, an invocation only reads the part of a row that it writes.
+// In a kernel with reductions over rows (codegen/tiling/emitter/row_kernel.h), an invocation only
+// reads the part of a row that it writes.
 // CHECK-LABEL: func @rows
 // CHECK: %[[P:.*]] = gantry.dispatch(%arg0)
 // CHECK: gantry.dispatch(%[[P]]){{.*}}in_place = 0 : i64, {{.*}}rows}

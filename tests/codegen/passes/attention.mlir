@@ -30,10 +30,10 @@
 // FEW-COUNT-3: gantry.dispatch
 // FEW: gantry.why = "no kernel for the whole attention: 5 buffers, more than the limit of 4"
 
-// The kernel has one loop over the keys. The baseline computes a few scores in each round, with a loop
-// over the matmul inside.
-// The lanes of a subgroup exchange the maximum of the scores, broadcast the weight of each key, and sum
-// up the totals at the end.
+// The kernel has one loop over the keys. The baseline computes a few scores in each round, with an
+// inner loop for the sums of the first matmul. In the other variant, the lanes of a subgroup
+// exchange the maximum of the scores and broadcast the weight of each key, exp(score - maximum).
+// After the loop, they add up their sums of the weights.
 // EMIT-LABEL: func.func @kernel_0(
 // EMIT: scf.for
 // EMIT: arith.maximumf

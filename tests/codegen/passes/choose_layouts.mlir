@@ -117,7 +117,8 @@ func.func @product(%a: tensor<128x1024xf32>, %b: tensor<1024x96xf32>) -> tensor<
 #filter = affine_map<(n, o, h, w, c, r, s) -> (o, c, r, s)>
 #out = affine_map<(n, o, h, w, c, r, s) -> (n, o, h, w)>
 
-// With bytes-only, only the layout of an image of bytes changes.
+// With bytes-only, only the layout of an image of bytes changes: an i8 tensor that a convolution or
+// a pool reads.
 // BYTES: gantry.dispatch(%arg1)
 // BYTES: gantry.dispatch(%arg0)
 // BYTES-SAME: layouts = [#gantry.layout<[]>, #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>]

@@ -202,8 +202,8 @@ module {
 #b = affine_map<(m, n, k) -> (n, k)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// A measured tile with dot products is taken if its steps divide into groups of four and the profile has
-// dot products.
+// A tile with dot products from a tuning table (docs/tuning.md) is taken if its steps of the
+// reduction divide into groups of four and the profile has dot products.
 // CHECK-LABEL: func.func @kernel_5_dots(
 // CHECK-SAME: gantry.remarks = #gantry.remarks<["measured: here"]>
 // CHECK-SAME: kind = dots, {{.*}}exact = "points=2x2 steps=8 dots"

@@ -76,7 +76,7 @@ module {
 
 #id = affine_map<(d0) -> (d0)>
 
-// With dynamic extents, a guard excludes invocations beyond the last tile.
+// With dynamic sizes, a comparison excludes the invocations beyond the last tile.
 // CHECK-LABEL: module @kernel_0
 // CHECK: %[[N:.*]]: index {gantry.binding = #gantry.binding<dim[0]>}
 // CHECK: arith.cmpi ult

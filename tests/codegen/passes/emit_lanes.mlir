@@ -24,7 +24,8 @@
 // BIND-DAG: spirv.GlobalVariable @lane built_in("SubgroupLocalInvocationId")
 // BIND-DAG: spirv.GlobalVariable @texels0 bind(0, 3)
 // BIND-DAG: spirv.GlobalVariable @texels1 bind(0, 4)
-// Results are stored as pairs of 64-bit words, which takes half as many stores on the software device.
+// Results are stored as pairs of 64-bit words. The software device stores the components of a
+// vector one by one, so two words take half as many stores as four floats.
 // BIND-DAG: spirv.GlobalVariable @buffer2_vec4 bind(0, 2) {aliased} : !spirv.ptr<!spirv.struct<(!spirv.rtarray<vector<2xi64>, stride=16> [0])>
 // BIND: spirv.FunctionCall @texel_fetch(%texels
 // BIND: spirv.Bitcast %{{.*}} : vector<4xf32> to vector<2xi64>
@@ -46,8 +47,9 @@ module {
     }
   }
 
-  // Without a reduction, a tile is one contiguous range of memory, 32 elements for each lane. The dispatch
-  // may be divided between any two workgroups, each of which covers 1 KiB of each buffer.
+  // Without a reduction, a tile is one contiguous range of memory, 32 elements for each lane. The
+  // dispatch may be divided between any two workgroups, each of which covers 1 KiB of each buffer
+  // (gantry.slices: the runtime divides a dispatch if a buffer is larger than the device can bind).
   // CHECK-LABEL: func.func @kernel_1_texel(
   // CHECK-SAME: gantry.slices = #gantry.slices<workgroups = 1, bytes = [1024, 1024, 1024]>
   // CHECK-SAME: merged = 0, lanes = 8

@@ -51,7 +51,8 @@
 // CHECK-LABEL: func.func @transposed_matrices(
 // CHECK: gantry.load_matrix {{.*}} columns : {{.*}} MatrixB>
 
-// The extension requires the Vulkan memory model, in which shared accesses are non-private.
+// The extension (SPV_KHR_cooperative_matrix) requires the Vulkan memory model, in which the
+// accesses to shared memory are non-private.
 // BIND: spirv.module Logical Vulkan
 // BIND: spirv.GlobalVariable @subgroup built_in("SubgroupId")
 // BIND: spirv.Store "Workgroup" %{{.*}} ["NonPrivatePointer"] : vector<4xi32>

@@ -1,7 +1,8 @@
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:lavapipe}))' | FileCheck %s
 
-// A measured tile may merge dimensions without sharing the tile between lanes. 64 elements in tiles of
-// four take 16 invocations, which are one workgroup.
+// A tile from a tuning table (`measured`, docs/tuning.md) may treat dimensions as one (`merged`),
+// even if no lanes share the tile. 64 elements in tiles of four take 16 invocations, which are one
+// workgroup.
 // CHECK: func.func @kernel_0({{.*}}workgroup_size = 16
 // CHECK-SAME: gantry.remarks = #gantry.remarks<["measured: here"]>
 // CHECK-SAME: kind = baseline, {{.*}}exact = "points=4 steps=- merged=0"

@@ -14,7 +14,7 @@
 // CHIP: knows no chip 'sm_1'; it knows {{.*}}sm_80
 // KIND: 'vulkan' is no native target; write sm_NN for an NVIDIA or gfxNNN for an AMD GPU
 
-// Lanes exchange values among eight threads. The texel variant is not written.
+// Lanes exchange values among eight threads. The pass writes no assembly for the texel variant.
 // PTX: .visible .entry exchange(
 // PTX: .maxntid 8, 1, 1
 // PTX: %tid.x

@@ -25,8 +25,8 @@
 // CHECK: memref.load %[[POOL]]
 // CHECK: memref.store %{{.*}} : memref<?xvector<4xf32>
 
-// With a lower limit, a tile that needs less shared memory is taken. A remark says for each candidate why
-// it was taken or not.
+// With a lower limit, a tile that needs less shared memory is taken. A remark says for each
+// candidate tile why it was taken or not.
 // SMALL: shared_bytes = {{[0-9]+}}
 // SMALL-SAME: gantry.remarks = #gantry.remarks<[{{.*}}more than the limit of 2048{{.*}}taken"{{.*}}costlier
 

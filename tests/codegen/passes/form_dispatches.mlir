@@ -155,8 +155,9 @@ func.func @gate(%x: tensor<8x16xf32>, %s: tensor<16xf32>, %w: tensor<16x4xf32>) 
   return %m : tensor<8x4xf32>
 }
 
-// A cheap elementwise operator with constant factors is evaluated where the matmul reads its operand, because no
-// reduction before it can evaluate it.
+// A cheap elementwise operator with constant factors is evaluated where the matmul reads its
+// operand, because there is no reduction before the operator whose kernel could evaluate the
+// operator at its end.
 // CHECK-LABEL: func @prologue
 // CHECK: gantry.dispatch(%arg0, %{{.*}}, %arg1)
 // CHECK-NOT: gantry.dispatch
@@ -212,7 +213,8 @@ func.func @prologue_of_many_columns(%x: tensor<8x16xf32>, %w: tensor<16x4096xf32
   return %m : tensor<8x4096xf32>
 }
 
-// A factor for each row that is no constant may come from a normalization, so the scaling has its own kernel.
+// A factor for each row that is no constant may be the result of a normalization's reduction. A
+// normalization is one kernel of its own, so the scaling is not a part of the matmul's kernel.
 // CHECK-LABEL: func @row_factor
 // CHECK: gantry.dispatch
 // CHECK: gantry.dispatch

@@ -5,8 +5,9 @@
 #one = affine_map<(d0) -> (d0)>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Two branches first grow and then shrink. When one runs after the other, only one large result is alive
-// at a time. A view moves with the dispatch that reads it.
+// Each of two branches first computes a large tensor and then small ones. When one branch runs
+// after the other, only one large tensor is alive at a time. A view (a reshape) moves with the
+// dispatch that reads it.
 // CHECK-LABEL: func @branches
 // CHECK-SAME: gantry.order = #gantry.order<model_peak_bytes = 66048, model_stages = 3, stages = 4>
 // CHECK: gantry.dispatch(%arg0){{.*}} -> tensor<64x128xf32>
@@ -16,7 +17,8 @@
 // CHECK: tensor.collapse_shape
 // CHECK: gantry.dispatch({{.*}} -> tensor<64xf32>
 // CHECK: gantry.dispatch({{.*}} -> tensor<64xf32>
-// Without additional stages, no order needs fewer bytes.
+// Without additional stages (dispatches between two barriers), no order needs fewer bytes than the
+// model's.
 // STAGES-LABEL: func @branches
 // STAGES: gantry.dispatch(%arg0){{.*}} -> tensor<64x128xf32>
 // STAGES: gantry.dispatch(%arg0){{.*}} -> tensor<64x128xf32>

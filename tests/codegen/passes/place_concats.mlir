@@ -116,8 +116,9 @@ func.func @separate(%x: tensor<64xf32>) -> (tensor<128xf32>, tensor<192xf32>) {
 
 // -----
 
-// A sum over all pixels reads the concatenation of two inputs of six channels. In blocks of four channels, the
-// second input would begin within a block.
+// A sum over all pixels reads the concatenation of two inputs of six channels. With `blocks`,
+// tensors that operators read as images (codegen/passes/image_reads.h) are stored in blocks of four
+// channels. The second input would begin within a block, so the concatenation is copied.
 // CHECK-LABEL: func @divides_a_block
 // CHECK: gantry.concat
 // BLOCKS-LABEL: func @divides_a_block
@@ -150,7 +151,7 @@ func.func @divides_a_block(%x: tensor<1x6x8x8xf32>) -> tensor<1x12xf32> {
 
 // -----
 
-// No operator reads the tensors as images, so blocks do not matter.
+// No operator reads the tensors as images (only reductions do), so blocks do not matter.
 // BLOCKS-LABEL: func @no_image
 // BLOCKS: gantry.concat
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>

@@ -5,8 +5,8 @@
 #x4 = affine_map<(c, h, w) -> (c, h, w)>
 #c = affine_map<(c, h, w) -> (c)>
 
-// The loop has no suitable divisor. It is divided into 25 parts of 4,001 steps; the 22 steps of padding are
-// not added.
+// The number of the loop's steps, 100,003, has no suitable divisor. The loop is divided into 25
+// parts of 4,001 steps; the 22 steps of padding are not added.
 // CHECK-LABEL: func.func @prime(
 // CHECK: %[[PAD:.*]] = tensor.pad %{{.*}} low[0, 0] high[0, 22]
 // CHECK: %[[PARTS:.*]] = tensor.expand_shape %[[PAD]] {{.*}} tensor<2x25x4001xf32>
@@ -27,8 +27,8 @@ func.func @prime(%x: tensor<2x100003xf32>) -> tensor<2xf32> {
   return %r : tensor<2xf32>
 }
 
-// The second reduction takes one of the two loops, and nothing is padded. A maximum starts at its neutral
-// element.
+// One of the two reduction loops becomes the loop of a second reduction, and nothing is padded. A
+// maximum starts at its neutral element.
 // CHECK-LABEL: func.func @image(
 // CHECK-NOT: tensor.pad
 // CHECK: arith.constant 0xFF800000 : f32

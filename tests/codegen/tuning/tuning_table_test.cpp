@@ -1,6 +1,6 @@
-// Tests tables of measured tiles and the text form of tiles: parsing, error messages, damaged texts
-// and the built-in table. GANTRY_FUZZ_SEED sets the seed of the damage; the default is random, and
-// the test prints the seed.
+// Tests tables of measured tiles (docs/tuning.md) and the text form of tiles: parsing, error
+// messages, damaged texts and the built-in table. GANTRY_FUZZ_SEED sets the seed of the damage; the
+// default is random, and the test prints the seed.
 #include "codegen/tuning/tuning_table.h"
 #include "codegen/tiling/tile_text.h"
 #include "engine/base/device_profile.h"

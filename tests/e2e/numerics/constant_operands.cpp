@@ -1,4 +1,4 @@
-// Adds cases with constant operands to the table of the special-value test.
+// Adds cases with constant operands to the table of the special-value test (operators.h).
 #include "tests/e2e/numerics/table.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Generates the values that the special-value test passes to operators. The values are the same in
-// every run.
+// Generates the values that the special-value test (main.cpp) passes to operators. The values are
+// the same in every run.
 #pragma once
 
 #include "tests/e2e/numerics/number.h"
@@ -7,8 +7,8 @@
 namespace gantry::numerics {
 
 /// Returns the values for operators with two and three inputs: zeros of both signs, denormals, the
-/// limits of the type, infinities, NaN, ties, and neighbours of powers of two. Operators are tested
-/// on all pairs of them.
+/// limits of the type, infinities, NaN, ties (numbers halfway between two numbers to which a result
+/// may be rounded), and neighbours of powers of two. Operators are tested on all pairs of them.
 std::vector<Number> specialValues(Type type);
 
 /// Returns the values for operators with one input: the special values, powers of two with their

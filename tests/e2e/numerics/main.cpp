@@ -1,6 +1,6 @@
-// numerics: tests every elementwise operator and every reduction of the importer, in every type
-// that it supports, on special values, against references with the semantics of IEEE 754-2019 and
-// C99.
+// numerics, the special-value test: tests every elementwise operator and every reduction of the
+// importer, in every type that it supports, on special values (grid.h), against references with the
+// semantics of IEEE 754-2019 and C99.
 //
 //   numerics [--docs FILE] [--update] [--only OPERATOR] [--type NAME] [--host]
 //
@@ -11,9 +11,9 @@
 // denormal operand or result may also be treated as zero.
 //
 // --docs compares FILE with the generated document, and --update writes the document to FILE.
-// --only and --type restrict the test; the document is then not compared. --host only folds. Exit
-// codes: 0: all results are right; 1: a result is wrong, the document is stale, an operator has no
-// case, or an option is wrong; 77: there is no device.
+// --only and --type restrict the test, and --host only folds the operators on the host; the
+// document is then not compared. Exit codes: 0: all results are right; 1: a result is wrong, the
+// document is stale, an operator has no case, or an option is wrong; 77: there is no device.
 #include "tests/e2e/numerics/report.h"
 #include "tests/e2e/numerics/runner.h"
 

@@ -49,8 +49,9 @@ private:
       values.push_back(values[i % count]);
   }
 
-  /// Returns the model's input with this role and type. Creates it with the values of make() if it
-  /// does not exist. If `dims` is empty, the input has one dimension with all values.
+  /// Returns the model's input with this type and this role, which is the first part of the input's
+  /// name ("condition_…"). Creates it with the values of make() if it does not exist. If `dims` is
+  /// empty, the input has one dimension with all values.
   const TensorData &input(const std::string &role, Type type, std::vector<int64_t> dims,
                           const std::function<std::vector<Number>()> &make) {
     const std::string name = role + "_" + gantry_type_name(type);

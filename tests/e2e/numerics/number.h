@@ -1,4 +1,4 @@
-// Number: an exact number of any element type, for the special-value test.
+// Number: an exact number of any element type, for the special-value test (main.cpp).
 //
 // A Number stores a float as binary128, whose significand has 113 bits, and an integer in 128 bits,
 // so every value of every element type is exact. Sums, products, quotients and square roots of f64

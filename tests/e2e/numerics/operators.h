@@ -1,4 +1,5 @@
-// The table of the special-value test: the operators of the importer with their expected results.
+// The table of the special-value test (main.cpp): the operators of the importer with their expected
+// results.
 //
 // Every operator of the importer must be in cases() or in otherOperators(); otherwise the test
 // fails. The references follow IEEE 754-2019 and Annex F of C99, except where ONNX's specification

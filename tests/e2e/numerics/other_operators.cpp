@@ -1,5 +1,5 @@
-// Lists the operators of the importer that the special-value test leaves out. They move elements,
-// or use the arithmetic of operators in the table.
+// Lists the operators of the importer that the special-value test (main.cpp) leaves out. They move
+// elements, or use the arithmetic of operators in its table (operators.h).
 #include "tests/e2e/numerics/operators.h"
 
 namespace gantry::numerics {

@@ -1,4 +1,4 @@
-// Adds QuantizeLinear and DequantizeLinear to the table of the special-value test.
+// Adds QuantizeLinear and DequantizeLinear to the table of the special-value test (operators.h).
 #include "tests/e2e/numerics/table.h"
 
 #include <algorithm>

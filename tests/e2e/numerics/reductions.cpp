@@ -1,4 +1,5 @@
-// Adds the reductions, Softmax, LogSoftmax and CumSum to the table of the special-value test.
+// Adds the reductions, Softmax, LogSoftmax and CumSum to the table of the special-value test
+// (operators.h).
 #include "tests/e2e/numerics/table.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Report: collects the results of the special-value test, prints failures, and writes
+// Report: collects the results of the special-value test (main.cpp), prints failures, and writes
 // docs/numerics.md.
 #pragma once
 

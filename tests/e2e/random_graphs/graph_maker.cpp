@@ -108,7 +108,7 @@ private:
     pool_.push_back({name, tensor});
   }
 
-  /// Picks a tensor of the pool; later ones are likelier.
+  /// Picks a tensor of pool_; later ones are likelier.
   Entry &pick() {
     const auto last = static_cast<int64_t>(pool_.size()) - 1;
     Entry &entry = pool_[static_cast<size_t>(std::max(number(0, last), number(0, last)))];
@@ -121,7 +121,7 @@ private:
     return name += std::to_string(next_++);
   }
 
-  /// Adds a node with one result, and its expected value, to the pool.
+  /// Adds a node with one result to the model, and the result with its expected value to pool_.
   onnx::NodeProto &add(const char *op, const std::vector<std::string> &inputs, Tensor expected,
                        const std::string &note = "") {
     const std::string name = newName();
@@ -191,8 +191,8 @@ private:
         combined(a.tensor, b.tensor, [](double x, double y) { return x + y; }));
   }
 
-  /// Concatenates 2 to 4 tensors. All but the first are tensors of the pool with a fitting shape,
-  /// or the first one again.
+  /// Concatenates 2 to 4 tensors. All but the first are tensors of pool_ with a fitting shape, or
+  /// the first one again.
   void concatenate() {
     const Entry first = pick();
     const size_t rank = first.tensor.dims.size();
@@ -201,7 +201,8 @@ private:
     std::vector<Entry> parts{first};
     for (int64_t more = number(1, 3); more > 0; --more)
       parts.push_back(matching(first, axis));
-    // Operators compute most of the parts, so that they may be written in place.
+    // Operators compute most of the parts, so that the operators may write them directly into the
+    // storage of the concatenation.
     for (Entry &part : parts)
       if (chance(0.7)) {
         add("Neg", {part.name}, mapped(part.tensor, [](double x) { return x == 0 ? 0 : -x; }));
@@ -430,7 +431,7 @@ private:
   std::mt19937_64 random_;
   OnnxModel model_{16};
   GraphCase result_;
-  std::vector<Entry> pool_;
+  std::vector<Entry> pool_; // All tensors so far, which further nodes may read.
   int next_ = 0;
 
 public:

@@ -1,5 +1,5 @@
-// Generates random models that move and share tensors: concatenations, splits, slices, pads,
-// reshapes, transposes, assignments to rows (ScatterND), elementwise operators and small
+// Generates random models in which many tensors can share storage: concatenations, splits, slices,
+// pads, reshapes, transposes, assignments to rows (ScatterND), elementwise operators and small
 // convolutions, with the expected outputs.
 //
 // All numbers are small integers, so that every sum is exact and the outputs must be equal to the

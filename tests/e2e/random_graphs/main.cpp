@@ -4,11 +4,11 @@
 //   random_graphs [--seed N] [--count 100] [--only INDEX] [--profile NAME]... [--overlaps N]
 //
 // Each graph is compiled for each profile (default: vulkan:generic, vulkan:lavapipe and
-// vulkan:dot-products) and run with each binding under the memory check; the outputs must equal the
-// expected ones. The storage checker (engine/program/storage_check.h) must accept every program.
-// Then illegal overlaps are injected, one at a time, two for each program until there are N
-// (default: no limit): a value is moved onto bytes of another one that is read later. The storage
-// checker must refuse each.
+// vulkan:dot-products) and run with each binding, without and with the memory check
+// (engine/program/memory_check.h); the outputs must equal the expected ones. The storage checker
+// (engine/program/storage_check.h) must accept every program. Then illegal overlaps are injected,
+// one at a time, two for each program until there are N (default: no limit): a value is moved onto
+// bytes of another one that is read later. The storage checker must refuse each.
 //
 // For each failure, the program prints the command that repeats the case. Exit codes: 0: all cases
 // passed; 1: a case failed, or the validation layers reported a message; 2: an option is wrong; 77:
@@ -63,7 +63,8 @@ std::string compile(const GraphCase &test, const std::string &folder, const std:
 }
 
 /// Runs the program with a binding and compares its outputs. A session with checkMemory makes a
-/// plan with guards; a session without it uses the program's plan.
+/// plan with a guard after each slot: bytes that no kernel may write
+/// (engine/program/memory_check.h). A session without it uses the program's plan.
 Status runAndCompare(const GraphCase &test, const std::shared_ptr<const program::Program> &program,
                      const std::shared_ptr<heap::Heap> &heap, program::BindingChoice binding,
                      bool checkMemory) {
@@ -235,7 +236,7 @@ private:
     auto whole = program::Program::load(path);
     if (!whole.isOk())
       return whole.status().message();
-    auto program = (*whole)->variant(0); // The one for the tested profile, not for the device's.
+    auto program = (*whole)->variant(0); // Its sessions run the variant for the tested profile.
     if (!program.isOk())
       return program.status().message();
     ++programs_;

@@ -1,4 +1,5 @@
-// Generates random models of one kernel or a short chain, with inputs and the expected output.
+// Generates random models of one kernel or a short chain of operators, with inputs and the expected
+// output.
 //
 // A case depends only on its seed, so a failure can be reproduced. Sizes are small and uneven on
 // purpose. The cases cover partial tiles, strides, dilations, groups, single rows and empty
@@ -20,9 +21,10 @@ struct KernelCase {
   bool halfPrecision = false; // Whether to compile the model with f16 storage.
 };
 
-/// Returns a convolution, matmul, attention, reduction or chain. Its format is f32, f16, or f32
-/// that is compiled with f16 storage. Convolutions and matmuls may also be in 8-bit integers,
-/// between DequantizeLinear and QuantizeLinear.
+/// Returns a convolution, matmul, attention, reduction, some layers of matmuls or convolutions, or
+/// a chain of elementwise operators and transposes. Its format is f32, f16, or f32 that is compiled
+/// with f16 storage. Convolutions and matmuls may also be in 8-bit integers, between
+/// DequantizeLinear and QuantizeLinear.
 KernelCase randomKernel(uint64_t seed);
 
 /// Returns the convolution [1, 64, size, size] * [256, 64, 3, 3], padded by 1. `format` is "f32",

@@ -1,5 +1,5 @@
-// random_kernels: compiles and runs random models of one kernel or a short chain, and compares each
-// with plain loops on the host.
+// random_kernels: compiles and runs random models of one kernel or a short chain of operators, and
+// compares each output with that of plain loops on the host.
 //
 //   random_kernels [--seed N] [--count 60] [--only INDEX] [--profile NAME]...
 //   random_kernels --large SIZE [--profile NAME]...   the convolution [1, 64, SIZE, SIZE] *

@@ -207,7 +207,8 @@ TEST(Artifact, MemoryOfAnyAlignmentIsRead) {
   }
 }
 
-/// Returns two constants that fill two and a half chunks together, with padding between them.
+/// Returns two constants that fill two and a half chunks (of kChunkBytes, each with a checksum of
+/// its own) together, with padding between them.
 std::vector<std::vector<uint8_t>> largeConstants() {
   std::vector<std::vector<uint8_t>> constants = {std::vector<uint8_t>(kChunkBytes + 1000),
                                                  std::vector<uint8_t>(kChunkBytes * 3 / 2)};

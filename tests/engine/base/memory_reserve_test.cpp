@@ -56,7 +56,9 @@ TEST(MemoryReserve, FreeBlocksAreCoalesced) {
   const auto region = std::make_unique<Region>();
   MemoryReserve reserve;
   ASSERT_TRUE(reserve.addRegion(region->bytes, sizeof(region->bytes)));
-  void *keeper = reserve.allocate(16); // Keeps the reserve from becoming empty.
+  // Keeps the reserve from becoming empty: an empty reserve is one free block again without
+  // coalescing.
+  void *keeper = reserve.allocate(16);
   std::vector<void *> blocks;
   while (void *block = reserve.allocate(100))
     blocks.push_back(block);

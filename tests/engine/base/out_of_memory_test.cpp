@@ -1,5 +1,5 @@
-// Tests the marks of failed host allocations, the start of threads, and functions that run when a
-// thread exits.
+// Tests the marks that failed host allocations set for their thread (out_of_memory.h), the start of
+// threads, and functions that run when a thread exits.
 #include "engine/base/out_of_memory.h"
 #include "engine/base/thread.h"
 #include "engine/base/thread_exit.h"

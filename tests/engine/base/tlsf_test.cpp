@@ -1,5 +1,5 @@
-// Tests of the suballocator, by examples and by random operations against a model that records
-// every range.
+// Tests of the suballocator Tlsf, by examples and by random operations against a model that records
+// every range. A granule (2^granuleLog2 bytes) is the unit of offsets and sizes.
 #include "engine/base/tlsf.h"
 #include "tests/engine/heap/failing_host.h"
 

@@ -115,7 +115,7 @@ void callTraces(Caller &caller, const ScenarioFiles &files) {
                 files.capture.c_str());
     caller.call("gantry_trace_stop_flight_recorder", {}, gantry_trace_stop_flight_recorder);
   }
-  gantry_trace_stop_listening(); // The first device may have started to listen.
+  gantry_trace_stop_listening(); // The first device may have let viewers attach.
   caller.callThen(
       "gantry_trace_listen", {0}, [] { gantry_trace_stop_listening(); }, gantry_trace_listen,
       "127.0.0.1", uint16_t{0}, "secret");
@@ -230,7 +230,7 @@ void callSession(Caller &caller, gantry_device_t *device, gantry_program_t *prog
   caller.call("gantry_session_release", {}, gantry_session_release, session);
 }
 
-/// Calls the functions that need an entry with a value.
+/// Calls the functions that need an entry (a tensor of the state object) with a value.
 void callStateValues(Caller &caller, gantry_state_t *state, const ScenarioFiles &files) {
   float values[kElements], read[kElements] = {};
   for (int64_t i = 0; i < kElements; ++i)

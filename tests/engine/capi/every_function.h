@@ -22,8 +22,9 @@ class Caller {
 public:
   /// Also calls each function with NULL for each of its pointer arguments in turn.
   bool withNulls = false;
-  /// Whether the driver lacks resources too. Calls may then also fail with the driver's status:
-  /// "internal error" if a driver call failed, "not found" if there is no device, or "device lost".
+  /// Whether the test's limit also takes resources from the driver. Calls may then also fail with
+  /// the driver's status: "internal error" if a driver call failed, "not found" if there is no
+  /// device, or "device lost".
   bool driverFails = false;
 
   /// The number of unexpected results: other statuses, failures without a message, wrong elements.
@@ -109,7 +110,7 @@ struct ScenarioFiles {
 /// The sections of gantry.h whose functions the scenario calls; all of them by default.
 struct ScenarioParts {
   bool device = true; // False: the scenario uses the device `given`.
-  bool traces = true; // Recordings, the flight recorder, viewers.
+  bool traces = true; // Trace files, the flight recorder, viewers (gantry.h explains them).
   bool runs = true;   // Programs, sessions, runs, buffers.
   gantry_device_t *given = nullptr;
 };

@@ -146,7 +146,7 @@ int main(int argc, char **argv) {
   }
   if (mode == "null" && argc == 3)
     return checkNulls(folder, argv[2]);
-  setenv("GANTRY_VALIDATION", "0", 1); // The layers end the process at such limits.
+  setenv("GANTRY_VALIDATION", "0", 1); // The validation layers end the process at such limits.
   if (mode == "threads")
     return checkThreads(folder);
   if (mode == "address-space")

@@ -191,7 +191,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   setenv("GANTRY_ATTACH", "0", 1);     // The scenario itself calls gantry_trace_listen().
-  setenv("GANTRY_VALIDATION", "0", 1); // The layers end a process without memory.
+  setenv("GANTRY_VALIDATION", "0", 1); // The validation layers end a process without memory.
   FaultFiles folder;
   if (!folder.isReady) {
     std::fprintf(stderr, "the models cannot be written\n");

@@ -1,6 +1,7 @@
 // Tests the functions gantry_trace_* and the environment variables of traces, as an application and
-// as a viewer. The application's part uses libgantry.so; the viewer's part uses engine/trace, which
-// is linked into the test.
+// as a viewer (a program that attaches to the application and receives its events). The
+// application's part uses libgantry.so; the viewer's part uses engine/trace, which is linked into
+// the test.
 #include "tests/engine/trace/capture_contents.h"
 #include "tests/support/child_process.h"
 #include "tests/support/scratch.h"
@@ -36,8 +37,9 @@ uint16_t freePort() {
   return ntohs(address.sin_port);
 }
 
-/// Waits until gantry_trace_is_on() returns `wanted`; returns false after ten seconds. The server
-/// needs some milliseconds to notice that a viewer has attached or left.
+/// Waits until gantry_trace_is_on() returns `wanted`; returns false after ten seconds. The trace
+/// server (engine/trace/live/server.h) needs some milliseconds to notice that a viewer has attached
+/// or left.
 bool becomes(int32_t wanted) {
   for (int i = 0; i < 1000; ++i) {
     if (gantry_trace_is_on() == wanted)
@@ -240,7 +242,7 @@ TEST(CApiTrace, AnEnvironmentVariableStartsARecording) {
     setenv("GANTRY_ATTACH", "0", 1);
     setenv("GANTRY_TRACE", path.c_str(), 1);
     openAndMark(5);
-    std::exit(0); // The exit handler completes the file with its index.
+    std::exit(0); // The exit handler completes the file with its index (frame.h).
   });
   ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   const Contents file = readAll(path);

@@ -1,4 +1,5 @@
-// Tests CommitMap against a model that stores the token of the bound block for each byte.
+// Tests CommitMap against a model that stores for each byte the token of the block (the driver
+// allocation) that backs it.
 #include "engine/device/commit_map.h"
 
 #include <gtest/gtest.h>
@@ -41,8 +42,8 @@ TEST(CommitMap, AgreesWithAByteMap) {
   constexpr uint64_t kSize = 64;
   for (int round = 0; round < 200; ++round) {
     CommitMap map;
-    std::vector<uint64_t> model(kSize, 0); // The token of each byte; 0: not bound.
-    std::map<uint64_t, uint64_t> live;     // The number of bound bytes of each token.
+    std::vector<uint64_t> model(kSize, 0); // The token of each byte; 0: no storage.
+    std::map<uint64_t, uint64_t> live;     // The number of bytes that each token backs.
     uint64_t nextToken = 1;
     auto release = [&](uint64_t token) {
       ASSERT_EQ(live.count(token), 1u);

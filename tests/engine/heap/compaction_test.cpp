@@ -1,4 +1,5 @@
-// Tests of compaction: which buffers move, which stay, and that contents are copied.
+// Tests of compaction, which moves buffers to empty sparsely used slabs (extras/compaction.h):
+// which buffers move, which stay, and that contents are copied.
 #include "tests/engine/heap/heap_fixture.h"
 
 #include <cstring>
@@ -93,7 +94,7 @@ TEST_F(CompactionTest, SmallSlicesReserveAsLittleAsLargeOnes) {
 }
 
 // The victim is the slab that compaction empties. A victim that holds only pending ranges, because
-// its copies are in flight, does not make compaction allocate a new slab.
+// the copies of its buffers are in flight, does not make compaction allocate a new slab.
 TEST_F(CompactionTest, SmallSlicesAllocateFewSlabs) {
   for (uint32_t seed = 1; seed <= 4; ++seed) {
     make();

@@ -16,7 +16,7 @@ TEST(Retention, BecomesQuickAfterEnoughRetakes) {
   EXPECT_EQ(tight, static_cast<uint64_t>(1.05 * static_cast<double>(live)));
   const uint64_t slab = retention.slabBytes(false, live);
   for (uint32_t i = 0; i < 1000; ++i)
-    retention.noteTaken(1201 * kMiB, 1200 * kMiB); // This is above the peak, so it is no retake.
+    retention.noteTaken(1201 * kMiB, 1200 * kMiB); // No retake: it raises the peak.
   for (uint32_t i = 0; i < Retention::kRetakesUntilQuick - 1; ++i)
     retention.noteTaken(1200 * kMiB, 1200 * kMiB);
   EXPECT_FALSE(retention.isQuick());
@@ -89,8 +89,8 @@ TEST_F(HeapTest, RepeatedStepsAllocateNoNewSlabs) {
 }
 
 // An empty slab of the large pool (buffers above 64 KiB) serves the small pool, and vice versa. The
-// heap moves no slab until new slabs would exceed its target for reserved bytes, 1.05 times the
-// peak of live bytes.
+// heap gives no slab to another pool until new slabs would exceed its target for reserved bytes,
+// 1.05 times the peak of live bytes.
 TEST_F(HeapTest, EmptySlabsAreReusedInOtherPools) {
   const auto fill = [&](uint64_t sizeBytes) {
     const uint64_t before = gpu->counts().allocations;

@@ -1,4 +1,5 @@
-// Tests of step plans, growing arrays and frame rings (engine/heap/extras).
+// Tests of step plans, growing arrays and frame rings (step_plan.h, growing_array.h and
+// frame_ring.h of engine/heap/extras).
 #include "engine/heap/extras/frame_ring.h"
 #include "engine/heap/extras/growing_array.h"
 #include "engine/heap/extras/step_plan.h"
@@ -14,9 +15,9 @@ namespace {
 class ExtrasTest : public HeapTest {
 protected:
   // Runs a step like a training step, with allocations of random sizes and lifetimes. Fills each
-  // with a byte and checks later that no other allocation overwrote it. Returns the number of
-  // allocations that came from the plan's arena. If `keep` is given, the step also makes an
-  // allocation that it does not free.
+  // allocation with a byte and checks later that no other allocation overwrote it. Returns the
+  // number of allocations that came from the plan's arena. If `keep` is given, the step also makes
+  // an allocation that it does not free.
   int step(StepPlan &plan, uint32_t seed, BufferHandle *keep = nullptr) {
     std::mt19937 random(seed);
     struct One {

@@ -26,8 +26,8 @@ inline double cpuMs() {
 
 class FaultScenario {
 public:
-  /// `lossy`: the test may lose the device. limitBytes limits each of the device's heaps; 0: no
-  /// limit.
+  /// `lossy`: the test may lose the device, so calls may fail with kDeviceLost. limitBytes limits
+  /// each of the device's heaps; 0: no limit.
   FaultScenario(std::shared_ptr<device::Device> gpu, const HostAllocator &host, bool lossy,
                 uint64_t limitBytes = 0)
       : gpu_(std::move(gpu)), lossy_(lossy) {

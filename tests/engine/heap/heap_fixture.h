@@ -1,6 +1,7 @@
 // HeapTest: a fixture with a fake device, a heap on it, and the heap's extensions for ordered
-// reuse, compaction and spilling (engine/heap/extras). After each test the fixture checks the
-// heap's invariants, that all memory was given back, and that the device saw no misuse.
+// reuse, compaction and spilling (ordered_reuse.h, compaction.h and spill.h of engine/heap/extras).
+// After each test the fixture checks the heap's invariants, that all memory was given back, and
+// that the device saw no misuse.
 #pragma once
 
 #include "engine/heap/extras/compaction.h"
@@ -38,7 +39,8 @@ protected:
     ordered.reset();
     heap.reset();
   }
-  /// A device whose device-local memory has this size, for tests that exhaust it.
+  /// Returns the configuration of a device whose device-local memory has this size, for tests that
+  /// exhaust it.
   static test::FakeConfig smallDevice(uint64_t sizeBytes) {
     test::FakeConfig config;
     config.heaps = {{sizeBytes, true}, {uint64_t{1} << 30, false}};
@@ -99,7 +101,7 @@ protected:
     EXPECT_TRUE(lists.back()->end().isOk());
     return *gpu->submit(*lists.back());
   }
-  /// The bytes of a buffer, also if its memory is not mapped.
+  /// Returns the bytes of a buffer, also if its memory is not mapped.
   uint8_t *bytes(BufferHandle buffer) {
     const Placement at = placed(buffer);
     return test::FakeDevice::bytesOf(*at.memory) + at.offsetBytes;

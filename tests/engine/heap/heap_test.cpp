@@ -89,7 +89,7 @@ TEST_F(HeapTest, RefusesStaleAndForeignHandles) {
     EXPECT_EQ(heap->retain(buffer), HeapCode::kStaleHandle);
     EXPECT_EQ(heap->resolve(buffer, &placement), HeapCode::kStaleHandle);
     EXPECT_EQ(heap->unpin(buffer), HeapCode::kStaleHandle);
-    drop(take(1000)); // reuses the record, with the next generation
+    drop(take(1000)); // reuses the record (buffer_record.h) in its next generation
   }
   EXPECT_EQ(stats().liveBuffers, 0U);
 }
@@ -200,8 +200,10 @@ TEST_F(HeapTest, SteadyLoopsMakeNoDriverCalls) {
 }
 
 TEST_F(HeapTest, SmallBuffersUseShortGapsInsteadOfPassingTheGrowthSlack) {
+  // Each buffer takes a slab of 2 MiB. Reserved bytes are then 7.8 % above live bytes, which is
+  // more than HeapOptions::growthSlack allows (5 %).
   for (int i = 0; i < 40; ++i)
-    take(1900 * kKiB); // each takes a slab of 2 MiB: reserved bytes are 7.8 % above live bytes
+    take(1900 * kKiB);
   const uint64_t before = gpu->counts().allocations;
   for (int i = 0; i < 40; ++i)
     take(60 * kKiB);
@@ -212,8 +214,10 @@ TEST_F(HeapTest, SmallBuffersUseShortGapsInsteadOfPassingTheGrowthSlack) {
 }
 
 TEST_F(HeapTest, SmallBuffersDoNotUseGapsThatFitLargeOnes) {
+  // Each buffer leaves a gap of 648 KiB in its slab. Small buffers use gaps of up to 512 KiB
+  // (growth.h, step 3a).
   for (int i = 0; i < 40; ++i)
-    take(1400 * kKiB); // leaves a gap of 648 KiB in its slab, more than small buffers may use
+    take(1400 * kKiB);
   const uint64_t before = gpu->counts().allocations;
   take(60 * kKiB);
   EXPECT_EQ(gpu->counts().allocations, before + 1);
@@ -222,8 +226,8 @@ TEST_F(HeapTest, SmallBuffersDoNotUseGapsThatFitLargeOnes) {
   EXPECT_EQ(gpu->counts().allocations, before + 1);
 }
 
-// The largest size that the heap can represent, and a device limit that is not a multiple of the
-// granule.
+// Tests the largest size that the heap can represent, and a device limit that is not a multiple of
+// the granule (slabs are multiples of 64 KiB, and ranges are multiples of 256 bytes).
 TEST_F(HeapTest, TheLargestSizesAreAllocatedAndFreed) {
   test::FakeConfig config;
   config.maxAllocationBytes = uint64_t{1} << 43;

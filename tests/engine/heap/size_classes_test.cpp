@@ -39,8 +39,8 @@ TEST_F(SizeClassesTest, ARangeMayBeUpToAQuarterLongerThanTheRequest) {
   drop(shorter);
 }
 
-// A range that comes from a size class keeps its record, but the record has a new generation: the
-// handles of its former buffers are stale.
+// A range that comes from a size class keeps its record (buffer_record.h), but the record has a new
+// generation: the handles of its former buffers are stale.
 TEST_F(SizeClassesTest, AReusedRangeGetsANewHandle) {
   std::vector<BufferHandle> old;
   for (int i = 0; i < 10; ++i)

@@ -1,4 +1,5 @@
-// Tests of releases with timeline points, and of OrderedReuse (engine/heap/extras/ordered_reuse.h).
+// Tests of releases with timeline points, and of OrderedReuse (engine/heap/extras/ordered_reuse.h),
+// which makes ordered allocations: they may get pending ranges.
 #include "tests/engine/heap/heap_fixture.h"
 
 namespace gantry::heap {

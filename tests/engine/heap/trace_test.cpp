@@ -1,5 +1,6 @@
-// Tests of the events and snapshots that a heap writes to engine/trace: a viewer that attaches at
-// any time knows all live buffers and slabs, and its sums equal the heap's statistics to the byte.
+// Tests of the events and snapshots (lists of all live slabs and buffers) that a heap writes to
+// engine/trace: a viewer that attaches at any time and receives them knows all live buffers and
+// slabs, and its sums equal the heap's statistics to the byte.
 #include "engine/heap/extras/spill.h"
 #include "engine/heap/heap_components.h"
 #include "engine/trace/record/flight_recorder.h"
@@ -172,8 +173,8 @@ TEST_F(HeapTraceTest, AViewerThatAttachesFirstKnowsAllBuffers) {
 }
 
 TEST_F(HeapTraceTest, ADedicatedSlabThatAnotherPoolTakesOverIsReportedAsShared) {
-  // Make the kind quick, so that the heap moves empty slabs to other pools at once (growth.h, step
-  // 2).
+  // Make memory kind 0 quick (retention.h), so that the heap moves empty slabs to other pools at
+  // once (growth.h, step 2).
   for (uint32_t i = 0; i < Retention::kRetakesUntilQuick; ++i)
     heap_->components().slabs.retention(0).noteTaken(0, 0);
   MemorySink sink;
@@ -273,7 +274,8 @@ TEST_F(HeapTraceTest, SpilledAndRestoredBuffersAreFollowed) {
 }
 
 TEST_F(HeapTraceTest, AttachingWhileThreadsAllocateIsExact) {
-  // Each thread's ring can hold all of its events, so that none are dropped on a busy machine.
+  // Each thread's ring (ring.h, the queue of its events) can hold all of its events, so that none
+  // are dropped on a busy machine.
   constexpr int kMaxOperations = 1'000'000;
   trace::detail::setRingBytes(64 << 20);
   const uint64_t seed = std::random_device()();
@@ -340,8 +342,9 @@ TEST_F(HeapTraceTest, AfterDropsANewSnapshotMakesTheViewerExactAgain) {
   expectSame(mirror);
 }
 
-// The collector takes a new snapshot after dropped events, but pauses between two such snapshots.
-// flush() takes the snapshot without the pause, so that no capture ends without it.
+// The collector (engine/trace/record/collector.h) takes a new snapshot after dropped events, but
+// pauses between two such snapshots. Its function flush() takes the snapshot without the pause, so
+// that no capture ends without it.
 TEST_F(HeapTraceTest, AFlushSoonAfterDropsIsExact) {
   MemorySink sink;
   std::vector<BufferHandle> handles;

@@ -252,7 +252,8 @@ TEST_F(ValidatedHeap, MapsHostVisibleKindsAndReusesPendingRanges) {
     if (at.mapped != nullptr)
       std::memset(at.mapped, 7, at.sizeBytes);
     expectFilled(buffer, at.mapped != nullptr ? 0x07070707U : (fill(buffer, 9), 9U));
-    // The buffer is released while work on it may still run. An ordered buffer may get its range.
+    // The buffer is released while work on it may still run. A buffer that is ordered after this
+    // work (ordered_reuse.h) may get its range.
     auto list = gpu->createCommandList().take();
     ASSERT_TRUE(list->begin({}).isOk());
     ASSERT_TRUE(list->fill(at.range(), 1).isOk());

@@ -21,8 +21,8 @@ public:
       smallest_ = *alignments_.begin();
   }
 
-  /// Returns the minimum height of the values that `part` marks, or nothing if the pins overlap or
-  /// are misaligned.
+  /// Returns the minimum height of the values that `part` marks, or nothing if the pins (fixed
+  /// offsets) overlap or are misaligned.
   std::optional<uint64_t> run(const std::vector<bool> &part) {
     best_ = UINT64_MAX;
     left_ = 0;

@@ -1,5 +1,6 @@
-// Computes the minimum height of a small request by exhaustive search. optimum_test.cpp compares
-// the planner's plans with it. The search shares no code with the planner.
+// Computes the minimum height of a small request to the planner by exhaustive search.
+// optimum_test.cpp compares the planner's plans with it. The search shares no code with the
+// planner.
 //
 // The search tries every order of the values by ascending offset. It places each value at 0 or at
 // the end of a placed value, rounded up to an alignment. Some placement of minimum height is among
@@ -13,8 +14,8 @@
 
 namespace gantry::plan {
 
-/// Returns the minimum height in bytes, or nothing if no placement keeps the pins. Sizes count
-/// rounded up to the smallest alignment of the request.
+/// Returns the minimum height in bytes, or nothing if no placement keeps the pins (fixed offsets).
+/// Sizes count rounded up to the smallest alignment of the request.
 std::optional<uint64_t> minHeight(const std::vector<Value> &values,
                                   const std::vector<Pin> &pins = {});
 

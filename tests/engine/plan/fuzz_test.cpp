@@ -1,6 +1,6 @@
-// Plans random requests of many shapes, with and without pins. Every plan must be valid and not
-// below its bounds, and equal requests must give equal plans. GANTRY_FUZZ_CASES sets the number of
-// requests (10^6 take some minutes). GANTRY_FUZZ_SEED sets the seed, to repeat a run.
+// Plans random requests of many shapes, with and without pins (fixed offsets). Every plan must be
+// valid and not below its bounds, and equal requests must give equal plans. GANTRY_FUZZ_CASES sets
+// the number of requests (10^6 take some minutes). GANTRY_FUZZ_SEED sets the seed, to repeat a run.
 #include "tests/engine/plan/random_requests.h"
 
 #include <cstdlib>

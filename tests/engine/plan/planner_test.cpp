@@ -1,6 +1,6 @@
 // Tests planArena: properties that every plan must have, the challenging instances published with
-// minimalloc, and the real graphs published with idealloc. The published instances lie in
-// ../shared/planner; their tests are skipped if the folder is absent.
+// the allocator minimalloc, and the real graphs published with the allocator idealloc. The
+// published instances lie in ../shared/planner; their tests are skipped if the folder is absent.
 #include "engine/base/align.h"
 #include "engine/plan/plan.h"
 

@@ -1,5 +1,5 @@
-// Tests the planning of slots (engine/plan/slots.h): storages whose bytes are in use at different
-// times.
+// Tests the planning of slots: storages whose bytes are in use at different times, and that are
+// therefore divided into pieces (engine/plan/slots.h).
 #include "engine/plan/slots.h"
 
 #include <gtest/gtest.h>
@@ -49,8 +49,8 @@ TEST(Slots, BytesWithoutUseAreFree) {
   EXPECT_EQ(plan->offsets[1] - plan->offsets[0], 64u);
 }
 
-/// A dense block: the first convolution's result is alive while only the first part of the block's
-/// storage is.
+/// A dense block of a network: the first convolution's result is alive while only the first part of
+/// the block's storage is.
 TEST(Slots, AGrowingStorageLeavesRoomAtItsStart) {
   const std::vector<Slot> slots{whole(3072, 0, 1), growing(8, 512, 1, 9)};
   const auto plan = planSlots(slots);

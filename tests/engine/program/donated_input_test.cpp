@@ -84,8 +84,9 @@ TEST_P(DonatedInput, NeedsNoMemoryOutsideOfTheArena) {
   const uint64_t apart = session_->statistics().ioBytes;
   openDonated();
   ASSERT_TRUE(runChain(kCount).isOk());
-  // A donated input saves the memory of a separate input. With the memory check and without other
-  // staging, it needs staging memory of the same size instead.
+  // A donated input saves the memory of a separate input. With the memory check, and if inputs are
+  // not staged anyway (TestHooks::stageInputsAndOutputs), it needs staging memory of the same size
+  // instead.
   const uint64_t bytes = (4 * kCount + 255) / 256 * 256;
   const bool stagedForCheck = GetParam().checkMemory && !GetParam().staged;
   EXPECT_EQ(session_->statistics().ioBytes, apart - (stagedForCheck ? 0 : bytes));

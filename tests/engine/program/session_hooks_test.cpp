@@ -1,5 +1,6 @@
-// Injects faults into sessions (SessionOptions::hooks). The memory check or the hazard checker must
-// find each fault and name the value or the commands.
+// Injects faults into sessions (SessionOptions::hooks). The memory check (memory_check.h) or the
+// checker of barriers (checkHazards() in hazards.h) must find each of them and name the value or
+// the commands. A value that is read before it is written must spoil the result with NaNs.
 #include "tests/engine/program/session_fixture.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Tests sessions on the first usable device: bindings, cached plans and recordings, buffers,
-// shapes, errors and statistics.
+// Tests sessions on the first usable device: bindings, cached plans and recordings (recorded
+// command lists), buffers, shapes, errors and statistics.
 #include "tests/engine/program/session_fixture.h"
 
 #include <cstring>

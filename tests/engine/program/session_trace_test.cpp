@@ -1,5 +1,6 @@
-// Tests the events of a session (plans, runs, dispatches, donations, clocks) as a viewer receives
-// them. The viewer attaches before the session is created, or later.
+// Tests the trace events of a session (plans, runs, dispatches, donations, and pairs of times on
+// the device's and the host's clock) as a viewer, such as the profiler, receives them. The viewer
+// attaches before the session is created, or later.
 #include "engine/trace/record/clock.h"
 #include "tests/engine/program/session_fixture.h"
 #include "tests/engine/trace/memory_sink.h"

@@ -85,7 +85,7 @@ TEST(StateFile, ANewerVersionIsRefusedAsSuch) {
 }
 
 /// Changes random bytes and words and corrects the checksums, so that only the checks of the
-/// records protect the reader. Each accepted file is read completely.
+/// records (StateFileRecord) protect the reader. Each accepted file is read completely.
 TEST(StateFile, DamageWithRightChecksumsIsRefusedOrHarmless) {
   const char *given = std::getenv("GANTRY_FUZZ_SEED");
   const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();

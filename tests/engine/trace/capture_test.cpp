@@ -1,4 +1,5 @@
-// Tests writing and reading capture files: complete, truncated and damaged.
+// Tests writing and reading capture files, which consist of chunks of events: complete, truncated
+// and damaged.
 #include "engine/trace/wire/capture.h"
 
 #include "tests/engine/trace/random_events.h"

@@ -1,4 +1,5 @@
-// Tests the varint functions, and the encoder and decoder of chunks.
+// Tests the functions for variable-length integers (varint.h), and the encoder and decoder of
+// chunks of events (codec.h).
 #include "engine/trace/wire/codec.h"
 
 #include "engine/trace/wire/varint.h"

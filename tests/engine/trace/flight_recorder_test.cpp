@@ -1,5 +1,5 @@
-// Tests the flight recorder: files that it writes on request, and files that it writes when a
-// signal kills the process.
+// Tests the flight recorder, which keeps the last seconds of the trace in memory: files that it
+// writes on request, and files that it writes when a signal kills the process.
 #include "engine/trace/record/flight_recorder.h"
 
 #include "engine/base/crash.h"
@@ -75,7 +75,8 @@ TEST(FlightRecorderTest, RefusesInvalidOptions) {
 }
 
 // Records far more events than fit. The file must have the last events, without a gap unless the
-// ring dropped events, and the descriptions of objects that are older than these events.
+// ring (ring.h) of the recording thread dropped events, and the descriptions of objects that are
+// older than these events.
 TEST(FlightRecorderTest, KeepsTheLastEventsThatFitItsMemory) {
   const ScratchFolder scratch;
   Source source;
@@ -247,8 +248,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Death{"SIGILL", SIGILL, [] { __builtin_trap(); }}),
     [](const testing::TestParamInfo<Death> &info) { return std::string(info.param.name); });
 
-// A viewer that hangs blocks the collector. The file must have the events that the collector packed
-// before, and the crashing process must not wait for the collector forever.
+// A viewer that hangs blocks the collector (collector.h), which passes the events of all threads to
+// viewers and files. The file must have the events that the collector packed before, and the
+// crashing process must not wait for the collector forever.
 TEST(FlightCrashTest, LeavesPackedFramesWhenTheCollectorHangs) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash.gtrace");

@@ -1,6 +1,7 @@
-// Fuzzes the readers with damaged chunks, names, files and indexes. Chunks, names and indexes have
-// no checksum or a correct one, so that the damage reaches the innermost parser. The readers may
-// return an error or events; they must not crash or loop forever.
+// Fuzzes the readers of captures with damaged chunks of events, names, files and indexes (lists of
+// a file's chunks). Chunks, names and indexes have no checksum or a correct one, so that the damage
+// reaches the innermost parser. The readers may return an error or events; they must not crash or
+// loop forever.
 #include "engine/trace/wire/capture.h"
 #include "engine/trace/wire/codec.h"
 #include "engine/trace/wire/frame.h"
@@ -101,7 +102,7 @@ TEST(TraceFuzz, DamagedFilesGiveAnErrorOrEvents) {
   }
 }
 
-// Damages the index inside a frame whose checksums are correct.
+// Damages the index inside a frame (frame.h) whose checksums are correct.
 TEST(TraceFuzz, DamagedIndexesGiveAnErrorOrEvents) {
   const uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));

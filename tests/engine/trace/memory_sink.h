@@ -1,4 +1,5 @@
-// Declares MemorySink, a sink of the collector that keeps frames in memory and decodes them.
+// Declares MemorySink, a sink of the collector (collector.h): it receives all recorded events like
+// a viewer or a capture file, keeps their frames in memory and decodes them.
 #pragma once
 
 #include "engine/trace/wire/capture.h"

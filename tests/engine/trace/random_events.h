@@ -12,7 +12,7 @@ namespace gantry::test {
 /// Returns an event whose fields have random values: mostly small, sometimes any value.
 trace::Event randomEvent(trace::EventType type, std::mt19937_64 &random);
 
-/// Returns all assigned event types.
+/// Returns all event types that events.h defines.
 std::vector<trace::EventType> allEventTypes();
 
 /// Returns `count` allocations and releases of one heap, in ascending time. About half of the

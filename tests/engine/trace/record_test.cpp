@@ -1,4 +1,6 @@
-// Tests recording: the order in which the collector sends events, drops, spans, and sources.
+// Tests recording: the order in which the collector (collector.h) passes events to sinks, events
+// that are dropped and counted under overload, spans, and sources, which describe what exists when
+// a sink is attached (source.h).
 #include "engine/trace/record/clock.h"
 #include "engine/trace/record/record.h"
 
@@ -184,9 +186,9 @@ TEST(RecordTest, ADropIsReportedBeforeTheEventsThatFollowIt) {
   EXPECT_EQ(reported, missed + static_cast<uint64_t>(next - 1 - seen));
 }
 
-// A snapshot has the heap's state at the moment when its source reads it. The snapshot does not
-// contain events that are lost after that moment and before the snapshot's place in the stream, so
-// their drop record must be repeated after the snapshot.
+// A snapshot (kSnapshotBegin in events.h) has the heap's state at the moment when its source reads
+// it. The snapshot does not contain events that are lost after that moment and before the
+// snapshot's place in the stream, so their drop record must be repeated after the snapshot.
 TEST(RecordTest, ADropDuringASnapshotIsRepeatedAfterIt) {
   struct State {
     std::mutex mutex;
@@ -233,7 +235,9 @@ TEST(RecordTest, ADropDuringASnapshotIsRepeatedAfterIt) {
     for (int i = 0; i < 500000; ++i)
       state.step();
     first.hangs = false;
-    Collector::instance().flush(); // Takes a snapshot for this loss. That of the next loss waits.
+    // flush() takes the snapshot for this loss at once. The collector pauses before the snapshot
+    // for the next loss.
+    Collector::instance().flush();
     state.wanted = true;
     MemorySink second;
     for (int i = 0; i < 100; ++i)

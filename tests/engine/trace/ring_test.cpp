@@ -1,5 +1,5 @@
-// Tests the ring of one thread: order, wrap-around, drops, nudges (wake-ups of the consumer), and a
-// producer and a consumer thread at the same time.
+// Tests the ring, a queue of events from one thread to the collector: order, wrap-around, drops,
+// nudges (wake-ups of the consumer), and a producer and a consumer thread at the same time.
 #include "engine/trace/record/ring.h"
 
 #include <gtest/gtest.h>

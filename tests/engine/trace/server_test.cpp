@@ -1,5 +1,5 @@
-// Tests the server and its viewers: discovery, handshake, streaming, access rights, and peers that
-// send damaged data.
+// Tests the server of a process and the viewers that attach to its trace: discovery, handshake,
+// streaming, access rights, and peers that send damaged data.
 #include "engine/trace/live/server.h"
 
 #include "engine/base/socket.h"

@@ -1,4 +1,5 @@
-// Tests BlockIndex against linear scans over random blocks.
+// Tests BlockIndex, which finds the blocks in a window of time × address, against linear scans over
+// random blocks.
 #include "profiler_gui/model/index/block_index.h"
 
 #include "engine/plan/random.h"
@@ -94,7 +95,7 @@ TEST(BlockIndex, LiveBlocksAreFoundWhileBlocksAreAddedAndReleased) {
     block.endNs = kStillHeld;
     table.append(block);
     index.update(table);
-    // Some blocks end long after they were added to a tree, others immediately.
+    // Some blocks end long after they were added to a tree of the index, others immediately.
     if (i % 3 != 0)
       continue;
     for (; closed + 6000 < i || (closed < i && random.below(4) == 0); ++closed)

@@ -1,5 +1,5 @@
-// Tests CaptureModel, PlanCheck, GrowthWatch and search on synthetic captures of a training loop,
-// with and without faults.
+// Tests CaptureModel, the check of runs against their plans (plan_check.h), GrowthWatch, which
+// finds leaks, and search, on synthetic captures of a training loop with and without faults.
 #include "profiler_gui/model/capture/capture_model.h"
 
 #include "profiler_gui/model/analysis/plan_check.h"

@@ -1,4 +1,4 @@
-// Tests compareCaptures() against a replay of the events that does not use the model.
+// Tests compareCaptures() against a replay of the events that does not use CaptureModel.
 #include "profiler_gui/model/analysis/compare.h"
 
 #include "tests/support/synthetic_capture.h"

@@ -1,4 +1,5 @@
-// Tests LevelOfDetail and DensityGrid: the bytes × time that are shown equal those of the blocks.
+// Tests LevelOfDetail, which draws large blocks as rectangles and all others in a raster, and
+// DensityGrid, the raster: the bytes × time that are shown equal those of the blocks.
 #include "profiler_gui/model/index/level_of_detail.h"
 
 #include "engine/plan/random.h"

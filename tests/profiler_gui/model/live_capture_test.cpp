@@ -1,4 +1,4 @@
-// Tests LiveCapture against a server in the same process.
+// Tests LiveCapture, which watches a running process, against a trace server in the same process.
 #include "profiler_gui/model/capture/live_capture.h"
 
 #include "engine/trace/record/record.h"

@@ -62,7 +62,8 @@ TEST(StepCurve, ShrinkingFreesUnusedCapacity) {
   const uint64_t before = curve.memoryBytes();
   curve.shrink();
   EXPECT_LT(curve.memoryBytes(), before);
-  EXPECT_LE(curve.memoryBytes(), 70000 * 18u); // 16 per step, plus the pyramid and the samples.
+  // 16 bytes per step, plus the pyramid and the sampled times (step_curve.h).
+  EXPECT_LE(curve.memoryBytes(), 70000 * 18u);
   EXPECT_EQ(curve.range(0, 70000).high, 999u);
 }
 

@@ -1,4 +1,5 @@
-// Tests openUnrun() on artifacts that the test writes.
+// Tests openUnrun(), which makes a capture from an artifact that was never run, on artifacts that
+// the test writes.
 #include "profiler_gui/model/capture/load_capture.h"
 
 #include "tests/support/scratch.h"

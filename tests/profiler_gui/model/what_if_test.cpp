@@ -1,4 +1,5 @@
-// Tests the what-if questions: on small graphs the expected answer is known; on captures of a
+// Tests the what-if questions (what_if.h: how large the arena would be with another size of a
+// value, another order or a budget): on small graphs the expected answer is known; on captures of a
 // training loop, the tests check the rules that every answer must obey.
 #include "profiler_gui/model/analysis/what_if.h"
 

@@ -1,5 +1,6 @@
 // A scripted user for tests of the profiler. UiScript moves the pointer, clicks, turns the wheel,
-// drags and types, and gives access to the semantics and pixels of the result. It draws offscreen.
+// drags and types, and gives access to the pixels of the result and to its semantics (semantics.h):
+// the list of the visible items with their texts, rectangles and colours. It draws offscreen.
 //
 // Each action draws frames until it has taken effect. Only one script may exist at a time, because
 // there is one ImGui context. Coordinates are pixels.

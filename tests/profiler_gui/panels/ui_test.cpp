@@ -1,5 +1,5 @@
 // Tests the window with a scripted user: each test performs user input, and then checks the
-// semantics and the pixels.
+// semantics (the list of visible items, semantics.h) and the pixels.
 #include "tests/profiler_gui/panels/ui_script.h"
 
 #include "profiler_gui/model/quantity_text.h"
@@ -67,7 +67,8 @@ protected:
       }
     }
   }
-  /// Compares with a second capture that has another number of layers, through the palette.
+  /// Opens a second capture, with another number of layers, for comparison, through the command
+  /// palette (Ctrl+K).
   void compare(const test::ScratchFolder &scratch) {
     test::SyntheticOptions options;
     options.layers = 9;

@@ -1,5 +1,5 @@
-// Tests the four views (--view), the table of operators, fast typing, searching, hovering, live
-// captures, and the FramePacer.
+// Tests the four views (--view lifetimes, heap, dispatches or operators), the table of operators,
+// fast typing, searching, hovering, live captures, and the FramePacer, which limits the redrawing.
 #include "tests/profiler_gui/panels/ui_fixture.h"
 
 #include "profiler_gui/model/quantity_text.h"
@@ -197,7 +197,7 @@ TEST_F(ProfilerViews, TextTypedAfterSlashIsNeverLost) {
   EXPECT_EQ(ui().time.spanNs(), span);
   script_->press(GLFW_KEY_ESCAPE);
   script_->press(GLFW_KEY_ESCAPE);
-  // Enter is also held until the field has the keyboard.
+  // The window keeps back Enter, like typed characters, until the search field has the keyboard.
   ImGui::GetIO().KeysDown[GLFW_KEY_ENTER] = true;
   script_->typeAtOnce("/im2col5");
   ImGui::GetIO().KeysDown[GLFW_KEY_ENTER] = false;

@@ -3,7 +3,7 @@
 #define ELEMENT uint
 #include "binding.glsl"
 BUFFER(0, writeonly, a)
-// Computes a[i] = first + i * difference. The three dims are n, first and difference.
+// Computes a[i] = first + i * difference. The dims (binding.glsl) are n, first and difference.
 #ifdef BIND_ADDRESS
 layout(push_constant, scalar) uniform Block { Elements a; uvec2 n; uvec2 first; uvec2 difference; };
 #else

@@ -74,7 +74,9 @@ def read_tensor(path):
 
 
 def arange_input(model):
-    """Returns arange(n)/n in the shape of the model's only input, the test input of ONNX's light models."""
+    """Returns arange(n)/n in the shape of the model's only input.
+
+    ONNX's light test models (onnx/backend/test/data/light) are tested with this input."""
     constants = {t.name for t in model.graph.initializer}
     port, = [i for i in model.graph.input if i.name not in constants]
     shape = [d.dim_value for d in port.type.tensor_type.shape.dim]

@@ -61,8 +61,9 @@ public:
 
   /// Returns the key of a request; fails with kIo if the model cannot be read.
   static Result<std::string> keyOf(const Request &request);
-  /// Returns nothing if the cache has no such artifact. Sets isDamaged to true if an entry was
-  /// removed because its description could not be read.
+  /// Looks for the artifact of a request, whose key is `key`. Returns nothing if the cache does not
+  /// have it. Sets isDamaged to true if an entry was removed because its description (KEY.json)
+  /// could not be read.
   std::optional<Hit> find(const std::string &key, const Request &request, bool *isDamaged) const;
   /// Returns a file in the cache's folder that a compilation can write to, for keep().
   Result<UnnamedFile> newArtifact() const { return UnnamedFile::in(folder_); }

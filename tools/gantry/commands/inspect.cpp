@@ -27,7 +27,7 @@ struct InspectOptions {
 void printPorts(const char *title, const std::vector<Port> &ports) {
   print(coloured(fmt::format("\n{}\n", title), Colour::kBold, colourOnStdout()));
   Table table({{"name", Align::kLeft, true}, {"type"}, {"shape"}});
-  constexpr size_t kMax = 12; // An artifact compiled for tracing has hundreds of outputs.
+  constexpr size_t kMax = 12; // An artifact made with --trace-layers has hundreds of outputs.
   for (size_t i = 0; i < ports.size() && i < kMax; ++i) {
     std::vector<const char *> names;
     for (const std::string &name : ports[i].dimNames)
@@ -153,8 +153,8 @@ void printCopies(const Description &plan) {
         command.written.front() >= plan.values.size())
       continue;
     const ValueInfo &value = plan.values[command.written.front()];
-    // A partial command copies only some rows. It reads and writes each of their bytes once, so
-    // half of its bytes are copied.
+    // A partial command copies only some rows. It reads and writes each of their bytes once, and
+    // command.bytes counts both, so half of command.bytes are copied.
     const std::optional<uint64_t> size =
         command.isPartial && command.bytes ? *command.bytes / 2 : value.sizeBytes;
     ++count;

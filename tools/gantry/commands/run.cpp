@@ -85,8 +85,9 @@ void checkTraceable(const std::string &model, const Description &plan,
       ++dispatches;
       hidden += !shown.count(c);
     }
-  // An artifact that was compiled for tracing has a few dispatches whose results are not outputs,
-  // because some operators need several dispatches. In another artifact nearly all are hidden.
+  // An artifact that was compiled with --trace-layers has a few dispatches whose results are not
+  // outputs, because some operators need several dispatches. In another artifact this holds for
+  // nearly all dispatches.
   if (dispatches > 1 && hidden * 2 > dispatches)
     throw ToolError(
         ExitCode::kBadInput,
@@ -151,7 +152,7 @@ struct Report {
   const RunOptions &options;
   const std::vector<Port> &ports;
   const std::vector<Tensor> &outputs;
-  const std::vector<std::string> &files; // Written files by output; may be empty.
+  const std::vector<std::string> &files; // The file of each output; empty without --output.
   const std::vector<Expectation> &expectations;
   const HostSession &session;
   const LoadedModel &model;
@@ -244,7 +245,8 @@ void printText(const Report &report) {
 }
 
 /// Makes the inputs of a run. The input of a state that has a value already, from --state-in or
-/// from the artifact, gets a default Tensor, unless --input names it.
+/// from the artifact, gets a default Tensor, for which HostSession::bind() keeps that value, unless
+/// --input names the input.
 std::vector<Tensor> inputsOf(const gantry_program_t *program, const RunOptions &options) {
   const std::vector<Port> all = inputPorts(program);
   std::set<std::string> known;

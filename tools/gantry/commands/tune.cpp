@@ -1,6 +1,9 @@
-// gantry tune: measures which tiles are fastest for the kernels of a model. All kernels are
+// gantry tune: measures which tiles are fastest for the kernels of a model. The candidates of a
+// kernel are the tiles that it may have, in the order of their predicted times. All kernels are
 // measured at once: the model is compiled with each kernel's first candidate, then with each
 // kernel's second candidate, and so on; the device's timestamps give the time of each dispatch.
+// The present tiles are those that the kernels have before the tuning: tiles from the table of
+// measured tiles (io/tuning_file.h) or from the compiler's own table, else the predicted ones.
 // Candidates that are faster than the present tiles are measured once more, all together and in
 // turns with the present tiles. The tiles that are faster again are added to the table.
 #include "tools/gantry/cache/unnamed_file.h"
@@ -51,7 +54,7 @@ struct KernelTime {
   double ns = 0;          // Sum over the dispatches of each one's shortest time.
   size_t dispatches = 0;
 };
-using KernelTimes = std::map<std::string, KernelTime>; // Indexed by the kernel's key.
+using KernelTimes = std::map<std::string, KernelTime>; // By gantry_dispatch_info_t::kernel_key.
 
 /// The model, compiled with one choice of tiles and loaded on the device.
 class Contestant {
@@ -85,7 +88,8 @@ public:
     }
   }
 
-  /// Returns the times of all kernels that can be tuned.
+  /// Returns the times of all kernels that can be tuned: those whose key and tile the artifact
+  /// contains (gantry_dispatch_info_t).
   KernelTimes times() const {
     KernelTimes result;
     const std::vector<gantry_dispatch_info_t> dispatches = session_.dispatches();
@@ -312,9 +316,9 @@ private:
   CompileRequest now_; // Compiles the model with the present tiles.
   std::string device_;
   std::vector<Tensor> expected_;
-  KernelTimes before_;    // With the present tiles.
-  KernelTimes best_;      // With the fastest tile measured so far.
-  KernelTimes predicted_; // With the tile that the cost model predicts to be fastest.
+  KernelTimes before_;    // Times with the present tiles.
+  KernelTimes best_;      // Times with each kernel's fastest tile so far.
+  KernelTimes predicted_; // Times with the tile that the cost model predicts to be fastest.
   KernelTimes kept_;      // The tiles that decide() has kept.
   std::set<std::pair<std::string, std::string>> seen_; // Pairs of kernel key and tile.
   Progress progress_;

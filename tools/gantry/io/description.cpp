@@ -43,7 +43,7 @@ const Json &list(const Json &object, const char *key) {
 }
 
 ValueInfo parseValue(const Json &json) {
-  json.get_ref<const Json::object_t &>(); // Throws if it is not an object.
+  json.get_ref<const Json::object_t &>(); // Throws if the JSON value is not an object.
   ValueInfo value;
   value.name = text(json, "name");
   value.op = text(json, "op");

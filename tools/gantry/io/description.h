@@ -44,10 +44,14 @@ struct CommandInfo {
 /// One variant of a kernel: the kernel as it was generated for one binding.
 struct VariantInfo {
   std::string binding, tile;
-  uint64_t sharedBytes = 0;        // Shared memory of a workgroup.
-  uint64_t boxesBytes = 0;         // Sum of the sizes of its arrays; arrays may share storage.
-  uint64_t subgroupSize = 0;       // The required subgroup size; 0: any.
-  std::vector<std::string> ladder; // The tiles that were compared, each with its result, as text.
+  uint64_t sharedBytes = 0; // Shared memory of a workgroup.
+  /// Sum of the sizes of its arrays in shared memory. Arrays may share storage, so the sum may
+  /// exceed sharedBytes.
+  uint64_t boxesBytes = 0;
+  uint64_t subgroupSize = 0; // The required subgroup size; 0: any.
+  /// The compiler's remarks on the choice of the tile, above all the tiles that it compared, each
+  /// with its result.
+  std::vector<std::string> ladder;
 };
 
 struct KernelInfo {

@@ -57,7 +57,8 @@ private:
 bool isSpecialFile(const std::filesystem::path &path);
 
 /// Returns a file name without extension for a tensor's name: at most 120 characters of
-/// [A-Za-z0-9._-] (six more in rare cases), never empty, never starting with a dot.
+/// [A-Za-z0-9._-], never empty, never starting with a dot. If shortening would make the name start
+/// with a dot, "tensor" is put before it, which adds six characters.
 /// "/features/0/Conv:0" gives "features_0_Conv_0".
 std::string sanitiseFileName(std::string_view name);
 

@@ -1,4 +1,5 @@
-// The table of measured tiles that `gantry tune` extends. docs/tuning.md describes the format. The
+// The table of measured tiles that `gantry tune` extends: for each device and kernel, a tile that
+// was faster than the one that the compiler would choose. docs/tuning.md describes the format. The
 // compiler reads the file and checks it in full.
 //
 // Entries of other devices, profiles and kernels, and unknown fields, are kept. Each kernel is on

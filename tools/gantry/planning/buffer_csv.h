@@ -1,4 +1,4 @@
-// Reads and writes lists of buffers in the CSV format of published planners.
+// Reads and writes lists of buffers in the CSV format of published planners, such as minimalloc.
 //
 // The first line names the columns: id, lower, upper, size, and optionally alignment and offset. A
 // buffer is alive in [lower, upper); times are whole numbers in any unit. Size and offset are in

@@ -16,8 +16,9 @@ namespace gantry::tool {
 
 namespace {
 
-/// The work limit without a deadline, in units of 10 to 30 ns: about ten seconds. Because the work
-/// is counted, the result is the same on every machine.
+/// How long the planner searches without --deadline, in units of work of 10 to 30 ns
+/// (PlanRequest::workLimit): about ten seconds. Because the work is counted, the result is the same
+/// on every machine.
 constexpr uint64_t kDefaultToolWork = 500'000'000;
 
 struct PlanOptions {

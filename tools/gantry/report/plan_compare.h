@@ -15,9 +15,10 @@ struct PlanChange {
   int64_t growth = 0;      // Growth in bytes for figures in bytes; else 0.
 };
 
-/// The rows of the comparison: all figures of the whole program; the tensors of the arena (by name)
-/// that grew, shrank, appeared or disappeared, the largest growth first; and the commands (by name)
-/// whose number changed, in alphabetical order, with commands that disappeared at the end.
+/// The rows of the comparison: the figures of the whole program (the sizes of arena, lower bound
+/// and constants, and the numbers of commands, kernels and stages); the tensors of the arena (by
+/// name) that grew, shrank, appeared or disappeared, the largest growth first; and the commands (by
+/// name) whose number changed, in alphabetical order, with commands that disappeared at the end.
 struct PlanComparison {
   std::vector<PlanChange> figures, tensors, commands;
   bool reordered = false; // The commands are the same, but in another order.

@@ -19,7 +19,7 @@ constexpr double kWidth = 1200, kHeight = 712;
 // Layout in pixels.
 constexpr double kLeft = 92, kRight = 1056;       // Plot; labels of the bounds are on its right.
 constexpr double kTop = 124, kBottom = 536;       // Rectangles of the arena.
-constexpr double kKindTop = 542, kKindHeight = 7; // Strip with the kind of each command.
+constexpr double kKindTop = 542, kKindHeight = 7; // Colours of operators, by command.
 constexpr double kAliveTop = 584, kAliveBottom = 644; // Curve of live bytes.
 constexpr double kLegendY = 686;
 
@@ -60,7 +60,7 @@ std::string style() {
 /// A part of a rectangle: the time during which one tensor occupies it.
 struct Segment {
   const ValueInfo *value;
-  double begin, end; // Positions in commands.
+  double begin, end; // On the x axis: the first command, and the one after the last.
 };
 
 /// Tensors that share storage: results computed in place, or the parts of a concatenation. They are
@@ -361,7 +361,7 @@ private:
           titleOf(*segment.value, block));
       drawLabel(*segment.value, left, top, width, height);
       out("</g>");
-      // A dashed line separates two tensors that share the block in place.
+      // A dashed line separates two tensors of the rectangle if one directly follows the other.
       if (i > 0 && inset > 0 && segment.begin == block.segments[i - 1].end) {
         out(R"(<rect class="{}" stroke="none" x="{:.2f}" y="{:.2f}" width="3" height="{:.2f}" style="stroke:none"/>)",
             opKindClass(opKindOf(segment.value->op)), left - 1.5, top + 1.3, height - 2.6);
@@ -454,7 +454,8 @@ private:
 
   void drawAlive() {
     std::vector<uint64_t> alive = aliveBytes(blocks_, commands_);
-    // The lower bound includes the padding after each tensor, so the live bytes may be below it.
+    // The lower bound counts sizes that are rounded up to an alignment (plan.h), so the live bytes
+    // may be below it.
     uint64_t maxBytes = std::max({*std::max_element(alive.begin(), alive.end()),
                                   plan_.lowerBoundBytes.value_or(0), uint64_t{1}});
     auto level = [&](uint64_t bytes) {

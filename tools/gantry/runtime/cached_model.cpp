@@ -51,7 +51,7 @@ std::string textOf(const CompileRequest &request) {
 
 /// Returns whether the request may use the cache: --no-cache was not given, the compiler knows its
 /// identity, and the compilation only makes an artifact that a later command may ask for again (no
-/// dumps, no candidate tiles).
+/// dumps, and no candidate tiles, which only `gantry tune` compiles).
 bool isCacheable(const CompileRequest &request) {
   return request.useCache && request.tileCandidate == 0 && request.dumpIr.empty() &&
          request.dumpSpirv.empty() && request.dumpNative.empty() && request.reproducer.empty() &&

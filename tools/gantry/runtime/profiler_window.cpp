@@ -64,7 +64,9 @@ ProfilerWindow::ProfilerWindow() {
   if (attach != nullptr && std::strcmp(attach, "0") == 0)
     throw ToolError(ExitCode::kBadInput,
                     "--profile attaches a viewer, but GANTRY_ATTACH=0 forbids it; unset it");
-  setenv("GANTRY_TRACE_TIMES", "all", 0); // The profiler shows a single run, so it needs all times.
+  // Without this, the runtime does not measure every run on a software device, and the profiler
+  // shows this run only.
+  setenv("GANTRY_TRACE_TIMES", "all", 0);
   program_ = findProgram();
   if (!isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY"))
     throw ToolError(ExitCode::kBadInput,
@@ -81,8 +83,8 @@ void ProfilerWindow::open() const {
   // This tool's standard output is for results, so the profiler prints to standard error.
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   posix_spawnattr_init(&attributes);
-  // The profiler gets a session of its own, so that the window stays open when the terminal's job
-  // ends.
+  // The profiler gets a POSIX session of its own, so that the window stays open when the terminal's
+  // job ends.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   pid_t child = 0;
   const int error = posix_spawn(&child, program_.c_str(), &actions, &attributes,

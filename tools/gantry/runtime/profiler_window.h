@@ -10,9 +10,10 @@ namespace gantry::tool {
 class ProfilerWindow {
 public:
   /// Finds gantry-profiler (in this tool's folder, then on PATH) and checks that there is a
-  /// display. Throws ToolError with the remedy if one is missing. Sets GANTRY_TRACE_TIMES=all in
-  /// this process unless it is set, so it must be called before a session is created. Starts
-  /// nothing.
+  /// display. Throws ToolError with the remedy if one is missing. Sets GANTRY_TRACE_TIMES=all
+  /// (measure the dispatches of every run) in this process unless the variable is set. Sessions
+  /// read the variable, so this constructor must be called before a session is created. It starts
+  /// no program.
   ProfilerWindow();
 
   /// Starts the profiler and returns when it has attached to this process, which must have opened a

@@ -130,8 +130,8 @@ int runCommand(const std::vector<std::string> &command) {
   return status;
 }
 
-/// Returns what is wrong with the recording, or nothing if it is good. A recording without an end
-/// is good if the command was killed.
+/// Returns what is wrong with the recording, or nothing if it is good. A recording that lacks its
+/// end (Tail::kCutOff) is good if the command was killed.
 std::optional<std::string> faultOf(const RecordOptions &options, const Output &output,
                                    bool killed) {
   if (!output.wasWritten())

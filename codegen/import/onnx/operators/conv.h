@@ -1,4 +1,5 @@
-// Builds convolutions for Conv, for the quantised operators, and for the folding of scales.
+// Builds convolutions for Conv, for the quantised operators, and for the folding of scales
+// (fold_scale.h).
 //
 // A convolution is one linalg.generic over a padded input. All functions fail by throwing
 // ImportError. Thread safety: one thread at a time per ImportContext.

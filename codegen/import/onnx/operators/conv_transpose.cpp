@@ -5,7 +5,8 @@
 // o + padLow = i * stride + k * dilation.
 //
 // Along one axis, let o + padLow = row * stride + phase. A tap k contributes to a phase if
-// k * dilation - phase is a multiple of the stride, which holds for every `step`-th tap. Such a tap
+// k * dilation - phase is a multiple of the stride. This holds for no tap, or for every `step`-th
+// tap from some first one on, where step is stride / gcd(stride, dilation). Such a tap
 // reads x at i = row + (phase - k * dilation) / stride. Each phase is thus a convolution with
 // stride 1 over the reversed taps, and no multiplication by zero is computed. The results of the
 // phases are concatenated along the channels, and one operator moves them to their places. Phases

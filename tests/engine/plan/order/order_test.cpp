@@ -1,5 +1,5 @@
-// Tests the order search: against brute force on small graphs, and against the given order on
-// branchy networks.
+// Tests the order search (order.h): against brute force on small graphs, and against the given
+// order on branchy networks (branchy_graph.h).
 #include "engine/plan/order/order.h"
 #include "tests/support/branchy_graph.h"
 
@@ -140,7 +140,8 @@ TEST(Order, EqualsBruteForceUpToSixteenOperators) {
   }
 }
 
-/// Puts some of the graph's written values into storages of two to four values.
+/// Puts some of the graph's written values into storages (OrderProblem::Storage) of two to four
+/// values.
 void shareStorages(OrderProblem &problem, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<uint32_t> values;

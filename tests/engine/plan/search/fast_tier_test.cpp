@@ -1,5 +1,5 @@
-// Tests that the fast tier always finds a valid placement, and how close its heights come to the
-// lower bound on generated instances.
+// Tests that the fast tier (the planner's heuristics, fast_tier.h) always finds a valid placement,
+// and how close its heights come to the lower bound on generated instances (plan_instances.h).
 #include "engine/plan/search/fast_tier.h"
 #include "engine/plan/search/large_neighbourhood.h"
 #include "tests/support/plan_instances.h"

@@ -1,5 +1,6 @@
-// Tests that LargeNeighbourhoodSearch lowers placements of the fast tier, on generated instances
-// and on the challenging instances published with minimalloc.
+// Tests that the large-neighbourhood search lowers placements of the fast tier (fast_tier.h), on
+// generated instances (plan_instances.h) and on the challenging instances published with the
+// allocator minimalloc.
 #include "engine/plan/search/large_neighbourhood.h"
 #include "engine/plan/search/fast_tier.h"
 #include "tests/support/plan_instances.h"

@@ -1,4 +1,5 @@
-// Tests that the runs of OffsetPrices equal the sums of the prices at each offset.
+// Tests that in each run of offsets that OffsetPrices lists, the price equals the sum of the prices
+// of the ranges that contain the offset (offset_prices.h explains runs and prices).
 #include "engine/plan/search/offset_prices.h"
 
 #include <gtest/gtest.h>

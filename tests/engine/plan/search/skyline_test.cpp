@@ -1,5 +1,5 @@
-// Tests that the placements of Skyline are valid, and that it stops at a height limit and at a work
-// limit.
+// Tests that the placements of the heuristic Skyline (skyline.h) are valid, and that it stops at a
+// height limit and at a work limit.
 #include "engine/plan/search/skyline.h"
 #include "engine/plan/random.h"
 #include "tests/support/plan_instances.h"

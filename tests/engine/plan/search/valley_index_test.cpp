@@ -1,4 +1,5 @@
-// Compares the answers of ValleyIndex with a linear scan.
+// Compares the answers of ValleyIndex, which finds the item of the highest rank whose lifetime lies
+// within a span of time, with a linear scan.
 #include "engine/plan/search/valley_index.h"
 #include "engine/plan/random.h"
 #include "tests/support/plan_instances.h"
