@@ -77,11 +77,16 @@ CompilerThreads::~CompilerThreads() {
     thread.join();
 }
 
+// Tasks use objects of the frames that wait for them. An exception must therefore not leave a task,
+// nor the loop that makes tasks, while others run: it would destroy these objects.
+
 void CompilerThreads::asyncEnqueue(std::function<void()> task, Group *group) {
-  {
+  try {
     const std::lock_guard<std::mutex> locked(mutex_);
     queue_.push_back({std::move(task), group});
     sharedTasks.fetch_add(1);
+  } catch (const std::bad_alloc &) {
+    endWithoutMemory();
   }
   changed_.notify_all();
 }
@@ -90,9 +95,13 @@ void CompilerThreads::runTask(std::unique_lock<std::mutex> &locked,
                               std::deque<Task>::iterator task) {
   const Task taken = std::move(*task);
   queue_.erase(task);
-  active_.push_back(taken.group);
-  locked.unlock();
-  taken.run();
+  try {
+    active_.push_back(taken.group);
+    locked.unlock();
+    taken.run();
+  } catch (const std::bad_alloc &) {
+    endWithoutMemory();
+  }
   locked.lock();
   sharedTasks.fetch_sub(1);
   active_.erase(std::find(active_.begin(), active_.end(), taken.group));

@@ -194,6 +194,40 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// Expands the rounding of f64 to the nearest integer, ties to even: in [2^52, 2^53) the distance
+/// of numbers is 1, so adding 2^52 rounds a smaller magnitude. Larger numbers, zeros and NaN stay.
+struct ExpandRoundEven : OpRewritePattern<math::RoundEvenOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::RoundEvenOp op, PatternRewriter &rewriter) const override {
+    const Type type = op.getType();
+    if (!getElementTypeOrSelf(type).isF64())
+      return failure();
+    const Location loc = op.getLoc();
+    const Value x = op.getOperand();
+    const Value limit = constantOf(rewriter, loc, type, APFloat(0x1p52));
+    const Value zero = constantOf(rewriter, loc, type, APFloat(0.0));
+    auto kept = [&](Operation *arithmetic) {
+      arithmetic->setAttr(kNoContraction, rewriter.getUnitAttr());
+      return arithmetic->getResult(0);
+    };
+    auto test = [&](arith::CmpFPredicate predicate, Value a, Value b) -> Value {
+      return rewriter.create<arith::CmpFOp>(loc, predicate, a, b);
+    };
+    const Value magnitude = rewriter.create<math::AbsFOp>(loc, x);
+    const Value sum = kept(rewriter.create<arith::AddFOp>(loc, magnitude, limit));
+    const Value rounded = kept(rewriter.create<arith::SubFOp>(loc, sum, limit));
+    const Value negated = rewriter.create<arith::NegFOp>(loc, rounded);
+    const Value changes =
+        rewriter.create<arith::AndIOp>(loc, test(arith::CmpFPredicate::OLT, magnitude, limit),
+                                       test(arith::CmpFPredicate::ONE, x, zero));
+    const Value withSign = rewriter.create<arith::SelectOp>(
+        loc, test(arith::CmpFPredicate::OLT, x, zero), negated, rounded);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, changes, withSign, x);
+    return success();
+  }
+};
+
 /// Expands a signed remainder to the remainder of the magnitudes, with the sign of the dividend.
 struct ExpandSignedRemainder : OpRewritePattern<arith::RemSIOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -224,7 +258,7 @@ struct ExpandSignedRemainder : OpRewritePattern<arith::RemSIOp> {
 
 void populateExactArithmeticPatterns(RewritePatternSet &patterns) {
   patterns.add<ExpandZero<arith::AddFOp>, ExpandZero<arith::SubFOp>, ExpandZero<arith::MulFOp>,
-               ExpandZero<arith::DivFOp>, RoundToHalf, ExpandSignedRemainder>(
+               ExpandZero<arith::DivFOp>, RoundToHalf, ExpandRoundEven, ExpandSignedRemainder>(
       patterns.getContext());
 }
 
