@@ -35,8 +35,8 @@ def Gantry_Dialect : Dialect {
     "::gantry::codegen::FailureAttr":$failure,           // set by a pass that refuses the model
     // On operations of the program.
     "::mlir::StringAttr":$tensor, // the name that the model gives to the operation's result
-    "::mlir::StringAttr":$why,    // on the last matmul of an attention: why it is not fused
-    "::mlir::UnitAttr":$stored,   // on a copy: its result is stored, and not evaluated by its readers
+    "::mlir::StringAttr":$why,    // on an operation: why it is not fused, or why it copies
+    "::mlir::UnitAttr":$stored,   // on an operation: its result is stored, not evaluated by its readers
     "::mlir::UnitAttr":$rounds,   // on arith.truncf: the model contains this rounding (rounding.h)
     "::mlir::UnitAttr":$rounded,  // on arith.truncf: the operand is already rounded to f16
     "::mlir::UnitAttr":$exact,    // on integer arithmetic: folding must not overflow (evaluate.h)

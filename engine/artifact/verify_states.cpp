@@ -56,8 +56,8 @@ private:
     return {StatusCode::kDataLoss, "state \"" + state.name()->str() + "\": " + what};
   }
   static Status outOfRange(const State &state, const char *what, uint32_t index, size_t count) {
-    return damaged(state, std::string("refers to ") + what + " " + std::to_string(index) + " of " +
-                              std::to_string(count));
+    return damaged(state, std::string("refers to ") + what + " " + std::to_string(index) +
+                              ", but the number of " + what + "s is " + std::to_string(count));
   }
 
   /// Returns kDataLoss if the size of a value is known and larger than the state's buffer.

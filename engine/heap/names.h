@@ -6,9 +6,9 @@
 // passes a literal again therefore needs neither a hash of the text nor the lock. Without a valid
 // hint, a hash table with open addressing finds the text under the lock.
 //
-// Ownership: the object copies the texts and frees them in its destructor. The arenas count the
-// bytes of each name. Threads: any. Errors: id 0 ("no name") if the text is empty or longer than
-// 4096 bytes, if the host has no memory, or if 65,535 names exist.
+// Ownership: the object copies the texts and frees them in its destructor. Threads: any. Errors: id
+// 0 ("no name") if the text is empty or longer than 4096 bytes, if the host has no memory, or if
+// 65,535 names exist.
 #pragma once
 
 #include "engine/base/host_memory.h"

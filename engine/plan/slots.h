@@ -42,9 +42,9 @@ struct SlotPieces {
 SlotPieces piecesOf(const std::vector<Slot> &slots);
 
 /// Places all slots. Plan::offsets has one offset per slot. The height is at most the height that
-/// planArena() reaches for the slots as rectangles. The lower bounds are those of the pieces; they
-/// are those of the rectangles where each slot has one piece, or where the slots have 2^60 bytes or
-/// more. The pins of the request must be empty.
+/// planArena() reaches for the slots as rectangles. Plan's lower
+/// bounds are computed from the pieces, or from the rectangles if each slot has one piece or all
+/// slots together have 2^60 bytes or more. The request must have no pins (items at fixed offsets).
 Result<Plan> planSlots(const std::vector<Slot> &slots, const PlanRequest &request = {});
 
 /// Checks that no two slots use the same bytes at one command, with validatePlan().

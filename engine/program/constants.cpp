@@ -102,9 +102,9 @@ Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes
       continue;
     if (sizeOf(program, i) > maxBytes - kAlignment)
       return statusf(StatusCode::kUnsupported,
-                     "constant '%s' has %" PRIu64 " bytes; the device allocates at most %" PRIu64
-                     " at once",
-                     value.name()->c_str(), sizeOf(program, i), maxBytes);
+                     "constant '%s' has %" PRIu64 " bytes; a constant can have at most %" PRIu64
+                     " on this device",
+                     value.name()->c_str(), sizeOf(program, i), maxBytes - kAlignment);
     (value.fill() ? fills : stored).push_back(i);
   }
   auto offsetOf = [&](uint32_t i) { return values.Get(i)->byte_offset(); };

@@ -78,7 +78,8 @@ void MemoryHistory::ingest(const Event &event) {
   case EventType::kSnapshotEnd:
     endSnapshot(event.snapshot);
     break;
-  default: // kHeapTotals repeats the sums of the block events, and imports belong to no heap.
+  default: // kHeapTotals repeats the sums of the block events. The events of imported memory, which
+           // the application owns, belong to no heap.
     break;
   }
 }

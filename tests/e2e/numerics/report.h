@@ -29,9 +29,8 @@ public:
 private:
   struct Row {
     std::set<Type> deviceTypes, hostTypes, flushedTypes;
-    std::map<Type, double> bound;
     double deviceUlp = 0, hostUlp = 0;
-    bool isExact = true, hasUndefined = false;
+    bool isExact = true;
   };
   Row &row(const Case &test);
 

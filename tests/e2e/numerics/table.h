@@ -62,7 +62,6 @@ inline Quad minimum(Quad a, Quad b) { return -maximum(-a, -b); }
 struct Arithmetic {
   Type type;
   Quad step(Quad value) const { return rounded(computeType(type), value); }
-  Quad attribute(float value) const { return value; }
 };
 
 inline std::string floatText(double value) {

@@ -57,7 +57,7 @@ const Case kCases[] = {
      }},
     {"StateOfAnAbsentInput", "refers to input 1000, but the number of inputs is 1",
      [](ProgramT &p) { p.states[0]->input = kFar; }},
-    {"StateOfAnAbsentOutput", "refers to output 1000 of 1",
+    {"StateOfAnAbsentOutput", "refers to output 1000, but the number of outputs is 1",
      [](ProgramT &p) { p.states[0]->output = kFar; }},
     {"StateOfADonatedInput", "its input is donated",
      [](ProgramT &p) {
@@ -100,11 +100,11 @@ const Case kCases[] = {
      [](ProgramT &p) { p.exprs[5] = Expr(ExprOp::constant, 0, 0, 0); }},
     {"SymbolInStaticProgram", "symbol",
      [](ProgramT &p) { p.exprs[0] = Expr(ExprOp::symbol, 0, 0, 0); }},
-    {"SymbolOutOfRange", "symbol 1 of 1",
+    {"SymbolOutOfRange", "refers to symbol 1, but the number of symbols is 1",
      [](ProgramT &p) { p.exprs[0] = Expr(ExprOp::symbol, 0, 0, 1); }, true},
-    {"SymbolNegative", "symbol -1 of 1",
+    {"SymbolNegative", "refers to symbol -1",
      [](ProgramT &p) { p.exprs[0] = Expr(ExprOp::symbol, 0, 0, -1); }, true},
-    {"SymbolOfAbsentInput", "input 1 of 1", [](ProgramT &p) { p.symbols[0]->input = 1; }, true},
+    {"SymbolOfAbsentInput", "refers to input 1, but the number of inputs is 1", [](ProgramT &p) { p.symbols[0]->input = 1; }, true},
     {"SymbolOfAbsentDimension", "dimension 2 of an input of rank 2",
      [](ProgramT &p) { p.symbols[0]->dim = 2; }, true},
     {"SymbolWithEmptyRange", "bounds 5 to 4",
@@ -113,7 +113,7 @@ const Case kCases[] = {
        p.symbols[0]->max = 4;
      },
      true},
-    {"BoundedButNotDynamic", "bounds in a program that is not dynamic",
+    {"BoundedButNotDynamic", "has bounds for symbols, but is not dynamic",
      [](ProgramT &p) { p.bounded = true; }},
     {"BoundedWithoutBound", "no bound in a program that is planned for bounds",
      [](ProgramT &p) {
@@ -141,13 +141,13 @@ const Case kCases[] = {
      }},
     {"SymbolsButNotDynamic", "symbol", [](ProgramT &p) { p.dynamic = false; }, true},
     // Ports.
-    {"PortValueOutOfRange", "value 1000 of 6", [](ProgramT &p) { p.inputs[0]->value = kFar; }},
-    {"PortOfAnotherStorage", "has another storage", [](ProgramT &p) { p.outputs[0]->value = 3; }},
+    {"PortValueOutOfRange", "refers to value 1000, but the number of values is 6", [](ProgramT &p) { p.inputs[0]->value = kFar; }},
+    {"PortOfAnotherStorage", "does not have the kind of storage", [](ProgramT &p) { p.outputs[0]->value = 3; }},
     {"PortOfAnotherType", "has another element type",
      [](ProgramT &p) { p.inputs[0]->type = ElementType::i32; }},
     {"PortUnknownType", "element type 13",
      [](ProgramT &p) { p.outputs[0]->type = static_cast<ElementType>(13); }},
-    {"PortDimOutOfRange", "expression 1000 of 9", [](ProgramT &p) { p.inputs[0]->dims[1] = kFar; }},
+    {"PortDimOutOfRange", "dims refers to expression 1000, but", [](ProgramT &p) { p.inputs[0]->dims[1] = kFar; }},
     {"PortRank", "rank 9", [](ProgramT &p) { p.inputs[0]->dims.assign(9, 0); }},
     // Values.
     {"ValueUnknownStorage", "storage 5",
@@ -165,7 +165,7 @@ const Case kCases[] = {
     {"ValueAlignmentZero", "alignment 0", [](ProgramT &p) { p.values[0]->alignment = 0; }},
     {"ValueUseBackwards", "first used by command 1, last by 0",
      [](ProgramT &p) { p.values[3]->first_use = 1, p.values[3]->last_use = 0; }},
-    {"ValueUseBeyondCommands", "command 2 of 2", [](ProgramT &p) { p.values[3]->last_use = 2; }},
+    {"ValueUseBeyondCommands", "is last used by command 2, but the number of commands is 2", [](ProgramT &p) { p.values[3]->last_use = 2; }},
     {"ValueNegativeSize", "its size is -4",
      [](ProgramT &p) { p.exprs[8] = Expr(ExprOp::constant, 0, 0, -4); }},
     {"ConstantOutside", "lie outside of the 256 bytes",
@@ -197,7 +197,7 @@ const Case kCases[] = {
      [](ProgramT &p) { p.values[4]->byte_offset = 0; }},
     {"SlotOffsetOutOfRange", "slot offset refers to expression 1000",
      [](ProgramT &p) { p.values[4]->slot_offset = kFar; }},
-    {"SlotOffsetOfAWholeOutput", "no transient or part of an output",
+    {"SlotOffsetOfAWholeOutput", "has a slot offset, but is neither",
      [](ProgramT &p) {
        for (auto &value : p.values)
          if (value->storage == Storage::output)
@@ -211,7 +211,7 @@ const Case kCases[] = {
      }},
     {"PartialCommandInNoPlace", "its result takes no operand's place",
      [](ProgramT &p) { p.commands[0]->partial = true; }},
-    {"SlotOffsetOfAnInput", "no transient", [](ProgramT &p) { p.values[0]->slot_offset = 0; }},
+    {"SlotOffsetOfAnInput", "has a slot offset, but is neither", [](ProgramT &p) { p.values[0]->slot_offset = 0; }},
     {"SlotOffsetBeyondTheArena", "outside of the arena",
      [](ProgramT &p) {
        p.exprs.push_back(Expr(ExprOp::constant, 0, 0, 4096));
@@ -241,7 +241,7 @@ const Case kCases[] = {
      [](ProgramT &p) { p.kernels[0]->variants[0]->binding = static_cast<Binding>(3); }},
     {"VariantSpirvTooShort", "its SPIR-V (4 words)",
      [](ProgramT &p) { p.kernels[0]->variants[1]->spirv.resize(4); }},
-    {"VariantSpirvMagic", "no SPIR-V header",
+    {"VariantSpirvMagic", "does not begin with a SPIR-V header",
      [](ProgramT &p) { p.kernels[0]->variants[1]->spirv[0] = 0x03022307; }},
     {"VariantPushConstants", "its block needs 40",
      [](ProgramT &p) { p.kernels[0]->variants[1]->push_constant_bytes = 8; }},
@@ -253,7 +253,7 @@ const Case kCases[] = {
      }},
     {"TexelsOfNone", "binding texel with 0 buffers",
      [](ProgramT &p) { p.kernels[0]->variants[2]->texels.clear(); }},
-    {"TexelBufferOutOfRange", "reads buffer 4 of 4 as texels",
+    {"TexelBufferOutOfRange", "reads buffer 4 as texels, but",
      [](ProgramT &p) {
        p.kernels[0]->variants[2]->texels[1] = TexelRead(4, TexelFormat::rgba32f, true);
      }},
@@ -276,8 +276,8 @@ const Case kCases[] = {
     // Commands.
     {"CommandKind", "kind 2",
      [](ProgramT &p) { p.commands[0]->kind = static_cast<CommandKind>(2); }},
-    {"CommandKernel", "kernel 1 of 1", [](ProgramT &p) { p.commands[0]->kernel = 1; }},
-    {"CommandBinding", "value 6 of 6", [](ProgramT &p) { p.commands[0]->bindings[0] = 6; }},
+    {"CommandKernel", "refers to kernel 1, but the number of kernels is 1", [](ProgramT &p) { p.commands[0]->kernel = 1; }},
+    {"CommandBinding", "refers to value 6, but the number of values is 6", [](ProgramT &p) { p.commands[0]->bindings[0] = 6; }},
     {"CommandBindings", "3 bindings; its kernel has 4",
      [](ProgramT &p) {
        p.commands[0]->bindings.pop_back();
@@ -332,7 +332,7 @@ const Case kCases[] = {
      [](ProgramT &p) { p.commands[1]->bindings[0] = 1; }},
     // The plan.
     {"RequirementBeyondExprs", "requirements", [](ProgramT &p) { p.requirements = {100000}; }},
-    {"PeakBeyondCommands", "command 2 of 2", [](ProgramT &p) { p.peak_command = 2; }},
+    {"PeakBeyondCommands", "its peak is at command 2, but the number of commands is 2", [](ProgramT &p) { p.peak_command = 2; }},
     {"OneStrip", "strips[0]: 1 strips; at least 2 are needed",
      [](ProgramT &p) {
        p.strips.push_back(std::make_unique<StripChainT>());

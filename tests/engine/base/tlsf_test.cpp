@@ -42,7 +42,7 @@ TEST(Tlsf, RefusesInvalidArguments) {
   ASSERT_TRUE(tlsf.addRegion(0, kMiB));
   EXPECT_FALSE(tlsf.addRegion(0, kMiB)) << "the region exists";
   EXPECT_FALSE(tlsf.addRegion(1, 255));
-  EXPECT_FALSE(tlsf.addRegion(1 << 24, kMiB)) << "the number is too large for placeOf()";
+  EXPECT_FALSE(tlsf.addRegion(1 << 24, kMiB)) << "the number of a region is less than 2^24 - 1";
   EXPECT_FALSE(tlsf.addRegion(1, UINT64_MAX)) << "the sum of regions would overflow";
   for (const uint64_t size : {uint64_t{0}, kMiB + 1, uint64_t{1} << 63, UINT64_MAX})
     EXPECT_EQ(tlsf.allocate(size, 1), Tlsf::kNone) << size;

@@ -63,7 +63,7 @@ TEST(ConstantLayout, RefusesAConstantAboveTheAllocationLimit) {
   auto layout = layoutConstants(*program, 8192);
   ASSERT_FALSE(layout.isOk());
   EXPECT_EQ(layout.status().message(),
-            "constant 'c' has 8000 bytes; the device allocates at most 8192 at once");
+            "constant 'c' has 8000 bytes; a constant can have at most 7936 on this device");
 }
 
 } // namespace

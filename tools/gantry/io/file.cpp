@@ -164,7 +164,8 @@ void FileSet::commit() {
         throwWrite(file.target, file.bytes.size(), errno);
     } else {
       if (::rename(file.temporary.c_str(), file.target.c_str()) != 0)
-        throwWrite(file.target, file.bytes.size(), errno);
+        throw ToolError(ExitCode::kIo, fmt::format("cannot write '{}': {}", file.target.string(),
+                                                   std::strerror(errno)));
       file.temporary.clear();
     }
   }

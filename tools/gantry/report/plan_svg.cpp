@@ -339,8 +339,7 @@ private:
         humanBytes(*value.sizeBytes), *value.sizeBytes, *value.offset, humanBytes(*value.offset),
         value.firstUse, value.lastUse);
     if (block.segments.size() > 1)
-      title +=
-          fmt::format("\nin place: one of {} tensors in the same bytes", block.segments.size());
+      title += fmt::format("\none of {} tensors that share this storage", block.segments.size());
     return escapeXml(title);
   }
 

@@ -3,8 +3,8 @@
 //
 // The body of the generic computes the positions. A negative index counts from the end, and an
 // index out of range is clamped, so that no kernel reads outside of its operand. In a Gather with a
-// single constant index, and in a Gather from shape contents (tensor.h), an index out of range
-// fails the import instead.
+// single constant index along a static dimension, and in a Gather from shape contents (tensor.h),
+// an index out of range fails the import instead.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 

@@ -1,5 +1,5 @@
 // Imports Resize and Upsample: nearest, linear and cubic, in all coordinate modes except
-// tf_crop_and_resize.
+// tf_crop_and_resize; over dynamic dimensions without cubic and with fewer coordinate modes.
 //
 // Interpolation is separable. For each output position, each resized axis has 1, 2 or 4 taps. A tap
 // is an input position and a weight. For static sizes, the taps are in small constant tables, which
