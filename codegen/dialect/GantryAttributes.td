@@ -293,10 +293,14 @@ def Gantry_TileAttr : Gantry_Attr<"Tile", "tile"> {
     dimensions from `merged` on count as one dimension. `lanes` is the number of invocations of a
     subgroup that share the tile. `text` describes the tile for users. `exact` is the tile in the
     notation of tables of measured tiles, from which the compiler can reproduce it.
+
+    A kernel with dynamic dimensions may have several functions of one kind, each with the tile that
+    is best for some sizes. Then `cost` is the predicted cost of one tile; for other functions it
+    is 0.
   }];
   let parameters = (ins EnumParameter<Gantry_TileKind>:$kind, Gantry_OptionalInt<>:$grid,
       Gantry_List<"int64_t">:$extents, "int64_t":$merged, Gantry_OptionalInt<"1">:$lanes,
-      "::mlir::StringAttr":$text, "::mlir::StringAttr":$exact);
+      Gantry_OptionalInt<>:$cost, "::mlir::StringAttr":$text, "::mlir::StringAttr":$exact);
   let genVerifyDecl = 1;
 }
 

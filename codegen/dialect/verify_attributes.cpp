@@ -163,7 +163,7 @@ LogicalResult SignatureAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> oper
 
 LogicalResult TileAttr::verify(Diagnose error, TileKind kind, int64_t grid,
                                llvm::ArrayRef<int64_t> extents, int64_t merged, int64_t lanes,
-                               StringAttr, StringAttr) {
+                               int64_t cost, StringAttr, StringAttr) {
   if ((grid == 0) != (kind == TileKind::kBaseline))
     return error() << "grid of a " << stringifyTileKind(kind) << " tile is " << grid
                    << "; it must be 0 for the baseline and not 0 for other kinds";
@@ -172,6 +172,8 @@ LogicalResult TileAttr::verify(Diagnose error, TileKind kind, int64_t grid,
                       "every dimension";
   if (merged < 0)
     return error() << "merged of a tile is " << merged << "; it must be at least 0";
+  if (cost < 0)
+    return error() << "cost of a tile is " << cost << "; it must be at least 0";
   return success();
 }
 

@@ -80,6 +80,10 @@ void describeVariant(artifact::KernelVariantT &variant, spirv::ModuleOp module) 
     variant.subgroup_size = static_cast<uint32_t>(launch.getSubgroupSize());
     variant.tile = tile.getText().str();
   }
+  if (tile.getCost() != 0) {
+    variant.alternatives = 1 + static_cast<uint32_t>(tile.getKind());
+    variant.workgroup_cost = static_cast<uint64_t>(tile.getCost() * launch.getTilesPerWorkgroup());
+  }
   variant.boxes_bytes = static_cast<uint32_t>(launch.getStagedBytes());
   variant.loop_rounds = static_cast<uint32_t>(loops.getRounds());
   variant.loop_dims.assign(loops.getDims().begin(), loops.getDims().end());
@@ -109,11 +113,14 @@ void describeBinding(artifact::KernelVariantT &variant, const artifact::KernelT 
 
 /// Returns the file name, without its extension, of a variant's dumps: the names of the kernel and
 /// of the binding, such as "kernel_3.address". For a tile that is neither a baseline nor identified
-/// by the binding (texel), the name of its kind follows: "kernel_3.address.staged".
+/// by the binding (texel), the name of its kind follows: "kernel_3.address.staged". The number of
+/// the tile follows if others of its kind exist: "kernel_3.texel.2".
 std::string dumpName(const artifact::KernelT &kernel, TileAttr tile, BindingMode mode) {
   std::string name = kernel.name + "." + stringifyBindingMode(mode).str();
   if (tile.getKind() != TileKind::kBaseline && mode != BindingMode::kTexel)
     name += "." + stringifyTileKind(tile.getKind()).str();
+  if (tile.getCost() != 0)
+    name += "." + std::to_string(tile.getGrid());
   return name;
 }
 

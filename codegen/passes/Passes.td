@@ -197,6 +197,10 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
     `gantry.tile`, `gantry.loops`, `gantry.slices` and `gantry.remarks` describe each function
     (codegen/dialect/GantryAttributes.td); codegen/passes/kernel_function.h defines its arguments.
 
+    For a kernel with dynamic dimensions, several texel tiles are chosen: for one, few and many
+    elements along these dimensions. Each becomes a function, with the predicted cost of a tile, by
+    which a session chooses among them when it knows the sizes.
+
     If apply-tuning found a measured tile and the kernel can have it, this tile replaces the
     predicted tiles. If it is not a baseline tile, the predicted baseline is kept as well.
 

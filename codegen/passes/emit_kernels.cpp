@@ -3,6 +3,7 @@
 #include "codegen/passes/kernel_function.h"
 #include "codegen/passes/passes.h"
 #include "codegen/tiling/tile_choice.h"
+#include "codegen/tiling/tile_text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,8 +21,34 @@ using namespace mlir;
 
 namespace {
 
+/// The extents for which a kernel with dynamic dimensions gets a tile each: if all of them are one,
+/// few or many. A session chooses among the tiles when it knows the sizes; before, it takes the
+/// last.
+constexpr int64_t kDynamicExtents[] = {1, 4, kTypicalDynamicExtent};
+
 /// The tiles that functions are generated for, with their kinds. The baseline comes first.
 using Variants = std::vector<std::pair<TileKind, TileChoice>>;
+
+/// Adds the cheapest texel tile, or for a kernel with dynamic dimensions the different ones among
+/// the cheapest for kDynamicExtents.
+void addTexel(Variants &variants, func::FuncOp function, const DeviceProfile &device,
+              size_t candidate) {
+  if (cast<RankedTensorType>(function.getResultTypes().front()).hasStaticShape()) {
+    variants.emplace_back(TileKind::kTexel,
+                          chooseTile(function, device, TileKind::kTexel, candidate));
+    return;
+  }
+  std::vector<TileChoice> choices;
+  for (int64_t extent : kDynamicExtents) {
+    TileChoice choice = chooseTile(function, device, TileKind::kTexel, candidate, extent);
+    llvm::erase_if(choices, [&](const TileChoice &other) {
+      return exactTile(other.tile) == exactTile(choice.tile);
+    });
+    choices.push_back(std::move(choice));
+  }
+  for (TileChoice &choice : choices)
+    variants.emplace_back(TileKind::kTexel, std::move(choice));
+}
 
 /// Adds the tiles that chooseStagedTiles() (tile_choice.h) has returned, each with its kind.
 void addStaged(Variants &variants, std::vector<TileChoice> choices) {
@@ -112,20 +139,24 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       Variants variants = predict(function, *device);
       if (MeasuredAttr measured = kernel.getMeasured())
         takeMeasured(function, *device, measured, variants);
-      for (auto [grid, variant] : llvm::enumerate(variants))
+      for (auto [grid, variant] : llvm::enumerate(variants)) {
+        const bool isAlternative =
+            llvm::count_if(variants, [&](auto &other) { return other.first == variant.first; }) > 1;
         if (failed(addKernelFunction(function, *device, variant.first, variant.second,
-                                     static_cast<int64_t>(grid))))
+                                     static_cast<int64_t>(grid), isAlternative)))
           return signalPassFailure();
+      }
       function.erase();
     }
   }
 
-  /// Returns the cheapest predicted tile of each kind that hasKind() accepts.
+  /// Returns the cheapest predicted tile of each kind that hasKind() accepts; see addTexel().
   Variants predict(func::FuncOp function, const DeviceProfile &device) const {
     Variants variants;
-    for (TileKind kind : {TileKind::kBaseline, TileKind::kTexel})
-      if (hasKind(device, kind))
-        variants.emplace_back(kind, chooseTile(function, device, kind, candidate));
+    variants.emplace_back(TileKind::kBaseline,
+                          chooseTile(function, device, TileKind::kBaseline, candidate));
+    if (hasKind(device, TileKind::kTexel))
+      addTexel(variants, function, device, candidate);
     if (hasKind(device, TileKind::kStaged))
       addStaged(variants, chooseStagedTiles(function, device, candidate));
     if (hasKind(device, TileKind::kDots) && hasDotProducts(function))

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVAttributes.h"
 
+#include <cmath>
 #include <numeric>
 
 namespace gantry::codegen {
@@ -37,10 +38,11 @@ llvm::SmallVector<RankedTensorType> tensorTypesOf(func::FuncOp source) {
 class KernelFunction {
 public:
   KernelFunction(func::FuncOp source, const DeviceProfile &device, TileKind kind,
-                 const TileChoice &choice, int64_t grid)
+                 const TileChoice &choice, int64_t grid, bool isAlternative)
       : source_(source), device_(device), kind_(kind), choice_(choice), tile_(choice.tile),
-        isStaged_(!tile_.threads.empty()), grid_(grid), builder_(source), loc_(source.getLoc()),
-        tensors_(tensorTypesOf(source)), workgroupSize_(chooseWorkgroupSize()),
+        isStaged_(!tile_.threads.empty()), grid_(grid), isAlternative_(isAlternative),
+        builder_(source), loc_(source.getLoc()), tensors_(tensorTypesOf(source)),
+        workgroupSize_(chooseWorkgroupSize()),
         tilesPerWorkgroup_(tile_.lanes > 1 || isStaged_ ? 1 : workgroupSize_) {}
 
   LogicalResult build() {
@@ -51,7 +53,8 @@ public:
     if (failed(buildBody()))
       return failure();
     if (kind_ != TileKind::kBaseline)
-      kernel_.setName(source_.getName().str() + "_" + stringifyTileKind(kind_).str());
+      kernel_.setName(source_.getName().str() + "_" + stringifyTileKind(kind_).str() +
+                      (isAlternative_ ? std::to_string(grid_) : ""));
     removeUnusedArguments();
     return success();
   }
@@ -163,6 +166,7 @@ private:
         TileAttr::get(
             builder_.getContext(), kind_, grid_, extents,
             std::min<int64_t>(tile_.merged, tensors_.back().getRank()), tile_.lanes,
+            isAlternative_ ? std::max<int64_t>(1, std::llround(choice_.tileCost)) : 0,
             builder_.getStringAttr(describeTile(tile_) + (tile_.matrix ? "" : " per invocation")),
             builder_.getStringAttr(exactTile(tile_))));
   }
@@ -310,6 +314,7 @@ private:
   const TileShape &tile_;
   const bool isStaged_; // The operands are staged in shared memory; a workgroup shares the tile.
   const int64_t grid_;
+  const bool isAlternative_;
   OpBuilder builder_;
   const Location loc_;
   const llvm::SmallVector<RankedTensorType> tensors_; // Operands, then the result.
@@ -324,8 +329,8 @@ private:
 } // namespace
 
 LogicalResult addKernelFunction(func::FuncOp source, const DeviceProfile &device, TileKind kind,
-                                const TileChoice &choice, int64_t grid) {
-  return KernelFunction(source, device, kind, choice, grid).build();
+                                const TileChoice &choice, int64_t grid, bool isAlternative) {
+  return KernelFunction(source, device, kind, choice, grid, isAlternative).build();
 }
 
 } // namespace gantry::codegen

@@ -20,9 +20,12 @@ namespace gantry::codegen {
 
 /// Adds the function to the module of `source`, which is not changed. A kernel has one function for
 /// each of its tiles; `grid` is the function's index among them. The baseline has index 0 and the
-/// name of `source`; the names of others end with their kind. If an operation cannot be computed by
-/// a kernel, emits an error on it and fails.
+/// name of `source`; the names of others end with their kind. isAlternative: the kernel has several
+/// functions of this kind, among which a session chooses by cost (TileAttr); the name then ends
+/// with the kind and `grid`. If an operation cannot be computed by a kernel, emits an error on it
+/// and fails.
 mlir::LogicalResult addKernelFunction(mlir::func::FuncOp source, const DeviceProfile &device,
-                                      TileKind kind, const TileChoice &choice, int64_t grid);
+                                      TileKind kind, const TileChoice &choice, int64_t grid,
+                                      bool isAlternative);
 
 } // namespace gantry::codegen

@@ -255,6 +255,14 @@ bool IndexSpace::dependsOn(const IndexExpr &expr, int32_t variable) const {
   });
 }
 
+bool IndexSpace::shareVariables(const IndexExpr &a, const IndexExpr &b) const {
+  return llvm::any_of(a.terms, [&](auto term) {
+    const Variable &variable = variables_[term.first];
+    return dependsOn(b, term.first) || shareVariables(variable.lhs, b) ||
+           shareVariables(variable.rhs, b);
+  });
+}
+
 int64_t IndexSpace::baseDivisor(const IndexExpr &expr) const {
   int64_t result = 0;
   for (auto term : expr.terms)

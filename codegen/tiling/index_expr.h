@@ -102,6 +102,10 @@ public:
   /// product.
   bool dependsOn(const IndexExpr &expr, int32_t variable) const;
 
+  /// Returns whether the expressions contain a common variable, directly or in a quotient,
+  /// remainder or product.
+  bool shareVariables(const IndexExpr &a, const IndexExpr &b) const;
+
   /// Emits the expression as arith ops on index.
   mlir::Value materialize(const IndexExpr &expr, mlir::OpBuilder &builder,
                           mlir::Location loc) const;

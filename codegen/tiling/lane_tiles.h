@@ -20,7 +20,7 @@ namespace gantry::codegen {
 bool isAllowed(const TileShape &tile, const DeviceProfile &profile, const KernelExtents &extents);
 
 /// Returns the candidate tiles for a kernel with these extents. Each satisfies isAllowed(). There
-/// are none if the subgroup size is below 2 or an extent of the result is dynamic.
+/// are none if the subgroup size is below 2.
 std::vector<TileShape> laneTiles(const KernelExtents &extents, const DeviceProfile &profile);
 
 /// Returns the sizes to try for a tile dimension with this extent: the powers of two and the

@@ -42,7 +42,7 @@ Status checkSteps(const TileShape &tile, llvm::ArrayRef<int64_t> extents) {
   return {};
 }
 
-Status checkLanes(const TileShape &tile, llvm::ArrayRef<int64_t> space,
+Status checkLanes(const TileShape &tile, llvm::ArrayRef<KernelExtents::Span> space,
                   const DeviceProfile &profile) {
   if (tile.lanes == 1)
     return tile.run == 1 ? Status() : misfit("only tiles with lanes have runs");
@@ -52,13 +52,12 @@ Status checkLanes(const TileShape &tile, llvm::ArrayRef<int64_t> space,
   if (tile.laneDim >= space.size())
     return misfit("its lanes lie along dimension " + number(tile.laneDim) + ", but the tile has " +
                   number(space.size()) + " dimensions");
-  if (llvm::any_of(space, ShapedType::isDynamic))
-    return misfit("a tile with lanes needs static extents");
-  if (tile.result[tile.laneDim] % tile.run != 0 || space[tile.laneDim] % tile.run != 0 ||
-      space[tile.laneDim] == 0)
+  const KernelExtents::Span &along = space[tile.laneDim];
+  if (tile.result[tile.laneDim] % tile.run != 0 || along.divisor % tile.run != 0 ||
+      along.divisor == 0)
     return misfit("runs of " + number(tile.run) + " do not divide the " +
-                  number(tile.result[tile.laneDim]) + " points of a lane and the extent " +
-                  number(space[tile.laneDim]));
+                  number(tile.result[tile.laneDim]) + " points of a lane and " +
+                  (along.isDynamic ? "any extent" : "the extent " + number(along.extent)));
   return {};
 }
 
@@ -72,13 +71,12 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
     return misfit("an attention kernel takes no measured tile");
   GANTRY_ASSIGN_OR_RETURN(TileShape tile, parseTile(text));
   const KernelExtents extents = extentsOf(kernel);
-  if (tile.merged != ~0u && (tile.merged >= extents.result.size() ||
-                             llvm::any_of(extents.result, ShapedType::isDynamic) ||
-                             llvm::is_contained(extents.result, 0)))
+  if (tile.merged != ~0u &&
+      (tile.merged >= extents.result.size() || llvm::is_contained(extents.result, 0)))
     return misfit("dimensions from " + number(tile.merged) +
-                  " on cannot be merged: the result must have more dimensions, all with fixed "
-                  "extents above 0");
-  const llvm::SmallVector<int64_t> space = tile.spaceOf(extents.result);
+                  " on cannot be merged: the result must have more dimensions, all with extents "
+                  "above 0");
+  const llvm::SmallVector<KernelExtents::Span> space = extents.spansOf(tile);
   if (tile.result.size() != space.size())
     return misfit("it has points along " + number(tile.result.size()) +
                   " dimensions, but the kernel's result has " + number(space.size()));
@@ -99,7 +97,7 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
   KernelEmitter(kernel, tile, indices, sink).emit();
   if (sink.unsupported())
     return misfit("the kernel cannot be computed in such tiles");
-  return TileChoice{tile, 0, 1};
+  return TileChoice{tile, 0, 0, 1};
 }
 
 } // namespace gantry::codegen

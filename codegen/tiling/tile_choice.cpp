@@ -48,6 +48,20 @@ std::vector<CostedTile> startsOf(TileSearch &search, const DeviceProfile &profil
 
 } // namespace
 
+llvm::SmallVector<KernelExtents::Span> KernelExtents::spansOf(const TileShape &tile) const {
+  llvm::SmallVector<Span> spans;
+  for (auto [d, extent] : llvm::enumerate(result)) {
+    if (d <= tile.merged)
+      spans.emplace_back();
+    Span &span = spans.back();
+    const bool isDynamic = ShapedType::isDynamic(extent);
+    span.extent *= isDynamic ? dynamicExtent : extent;
+    span.divisor *= isDynamic ? 1 : extent;
+    span.isDynamic |= isDynamic;
+  }
+  return spans;
+}
+
 KernelExtents extentsOf(func::FuncOp kernel) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes().front());
   KernelExtents extents{llvm::SmallVector<int64_t>(type.getShape()), {}};
@@ -65,13 +79,13 @@ bool hasDotProducts(func::FuncOp kernel) {
 }
 
 TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKind kind,
-                      size_t candidate) {
+                      size_t candidate, int64_t dynamicExtent) {
   const bool baseline = kind != TileKind::kTexel;
   if (isOverRows(kernel))
     return {rowTile(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline), 0,
-            1};
+            0, 1};
   TileSearch search(kernel, profile, baseline ? CostModel::kStorageBuffers : CostModel::kTexels,
-                    /*keepsAll=*/candidate > 0);
+                    /*keepsAll=*/candidate > 0, dynamicExtent);
   if (const auto attention = attentionIn(kernel))
     return search.cheapest(attentionTiles(kernel, *attention, profile, baseline));
   const std::vector<CostedTile> starts = startsOf(search, profile, kind);
@@ -92,7 +106,7 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
   }
   if (candidate > 0)
     best = search.ranked(best, candidate);
-  return {best.tile, best.cost, search.compared()};
+  return {best.tile, best.cost, best.tileCost, search.compared()};
 }
 
 } // namespace gantry::codegen

@@ -29,6 +29,7 @@ struct TileChoice {
   // Cost of the whole kernel (tile_cost.h). 0 if no cost is predicted: for row tiles, and for
   // measured tiles that are not staged.
   double predictedCost = 0;
+  double tileCost = 0;      // The cost of one tile (extent() along each dimension); 0 as above.
   int32_t candidates = 0;   // The number of tiles that were compared.
   uint32_t boxesBytes = 0;  // The bytes of all boxes (tile_shape.h). Boxes may share storage.
   uint32_t sharedBytes = 0; // The bytes of a workgroup's shared memory.
@@ -42,11 +43,16 @@ struct TileChoice {
 /// linalg_patterns.h) and one of their dimensions divides into groups of four steps.
 bool hasDotProducts(mlir::func::FuncOp kernel);
 
+/// The extent that each dynamic dimension of a result is assumed to have unless a caller says
+/// otherwise.
+constexpr int64_t kTypicalDynamicExtent = 64;
+
 /// Returns the cheapest tile. kind: kBaseline, kTexel, or, if hasDotProducts(kernel), kDots.
 /// candidate: skip this many cheaper tiles; if there are not as many, return the cheapest. Row
-/// kernels and attentions ignore `candidate`.
+/// kernels and attentions ignore `candidate`. dynamicExtent: the extent that each dynamic dimension
+/// of the result is assumed to have.
 TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, TileKind kind,
-                      size_t candidate = 0);
+                      size_t candidate = 0, int64_t dynamicExtent = kTypicalDynamicExtent);
 
 /// Returns the cheapest staged tile that fits into the profile's shared memory. If this tile uses
 /// cooperative matrices, the cheapest fitting tile without them comes before it in the result, for
@@ -71,9 +77,27 @@ Result<TileChoice> measuredTile(mlir::func::FuncOp kernel, const DeviceProfile &
                                 TileKind kind, const std::string &text);
 
 /// The extents of the kernel's result, and of the loops of all its reductions. Dynamic extents are
-/// kDynamic.
+/// kDynamic; those of the result are assumed to be `dynamicExtent`.
 struct KernelExtents {
   llvm::SmallVector<int64_t> result, reduction;
+  int64_t dynamicExtent = kTypicalDynamicExtent;
+
+  /// The extent of a tile dimension.
+  struct Span {
+    int64_t extent = 1;  // The assumed one if it is dynamic.
+    int64_t divisor = 1; // A known divisor of the extent: the extent itself if it is static.
+    bool isDynamic = false;
+  };
+  /// Returns the extents along the tile dimensions.
+  llvm::SmallVector<Span> spansOf(const TileShape &tile) const;
+  /// Returns the result's extents, with the assumed one for each that is dynamic.
+  llvm::SmallVector<int64_t> assumedResult() const {
+    llvm::SmallVector<int64_t> assumed(result);
+    for (int64_t &extent : assumed)
+      if (mlir::ShapedType::isDynamic(extent))
+        extent = dynamicExtent;
+    return assumed;
+  }
 };
 KernelExtents extentsOf(mlir::func::FuncOp kernel);
 

@@ -35,7 +35,6 @@ constexpr Weights kStaged{16, 20, 8, 16, 16, 1, 30, 3, 40};
 // How many times faster a device multiplies with cooperative matrices than element by element.
 constexpr double kMatrixSpeed = 8;
 constexpr int64_t kStoreSteps = 8; // The store of a point counts as this many unrolled steps.
-constexpr double kTypicalDynamicExtent = 64;
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
 constexpr double kCoresToFill = 8; // A core of a software device runs one subgroup.
 
@@ -67,15 +66,17 @@ double invocationCost(const OperationCounts &counts, const Weights &weights,
   return cost;
 }
 
-/// The number of invocations that compute a result of this shape. A dynamic extent counts as
-/// kTypicalDynamicExtent.
-double invocationsOf(const TileShape &tile, llvm::ArrayRef<int64_t> resultShape) {
-  double invocations = static_cast<double>(tile.lanes * volumeOf(tile.threads));
-  for (auto [d, extent] : llvm::enumerate(tile.spaceOf(resultShape))) {
-    const double covered = ShapedType::isDynamic(extent) ? kTypicalDynamicExtent : extent;
-    invocations *= std::ceil(covered / tile.extent(d));
-  }
-  return invocations;
+/// The number of invocations that compute one tile.
+double invocationsOfTile(const TileShape &tile) {
+  return static_cast<double>(tile.lanes * volumeOf(tile.threads));
+}
+
+/// The number of tiles of a result of this shape.
+double tilesOf(const TileShape &tile, llvm::ArrayRef<int64_t> resultShape) {
+  double tiles = 1;
+  for (auto [d, extent] : llvm::enumerate(tile.spaceOf(resultShape)))
+    tiles *= std::ceil(static_cast<double>(extent) / static_cast<double>(tile.extent(d)));
+  return tiles;
 }
 
 /// The number of invocations that keep the whole device busy.
@@ -87,19 +88,20 @@ double invocationsToFill(const DeviceProfile &profile) {
 } // namespace
 
 PredictedTile predictTile(func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
-                          const TileShape &tile) {
+                          const TileShape &tile, llvm::ArrayRef<int64_t> resultShape) {
   IndexSpace space;
   CountingSink sink;
   KernelEmitter emitter(kernel, tile, space, sink);
   emitter.emit();
   const Weights &weights = weightsOf(model);
-  auto type = cast<RankedTensorType>(kernel.getResultTypes().front());
-  const double each = invocationCost(sink.counts(), weights, tile.matrix);
-  const double invocations = invocationsOf(tile, type.getShape());
+  const double inTile = invocationsOfTile(tile);
+  const double invocations = inTile * tilesOf(tile, resultShape);
   const int64_t unrolled = volumeOf(tile.result) * (volumeOf(tile.reduction) + kStoreSteps);
   PredictedTile predicted;
-  predicted.cost = each * std::max(invocations, invocationsToFill(profile)) *
-                   (1 + weights.unrolledStep * static_cast<double>(unrolled));
+  const double each = invocationCost(sink.counts(), weights, tile.matrix) *
+                      (1 + weights.unrolledStep * static_cast<double>(unrolled));
+  predicted.cost = each * std::max(invocations, invocationsToFill(profile));
+  predicted.tileCost = each * inTile;
   predicted.isSupported = !sink.unsupported();
   predicted.boxWords.assign(emitter.shared().words().begin(), emitter.shared().words().end());
   predicted.resultInPool = emitter.shared().holdsResult();

@@ -23,14 +23,16 @@ namespace gantry::codegen {
 enum class CostModel : uint8_t { kStorageBuffers, kTexels, kStaged };
 
 struct PredictedTile {
-  double cost = 0;
+  double cost = 0;                 // The cost of the whole kernel.
+  double tileCost = 0;             // The cost of one tile.
   bool isSupported = true;         // False: the kernel cannot be computed with this tile.
   std::vector<int64_t> boxWords{}; // Sizes of the boxes (tile_shape.h), in words of 4 bytes.
   bool resultInPool = false;       // The last box holds the result and is needed after all others.
 };
 
-/// Predicts the cost of the kernel (the outlined function on tensors) with this tile.
+/// Predicts the cost of the kernel (the outlined function on tensors) with this tile. resultShape:
+/// the result's extents, or those that are assumed where they are dynamic.
 PredictedTile predictTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
-                          const TileShape &tile);
+                          const TileShape &tile, llvm::ArrayRef<int64_t> resultShape);
 
 } // namespace gantry::codegen

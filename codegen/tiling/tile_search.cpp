@@ -30,9 +30,9 @@ llvm::SmallVector<int64_t> unrollsFor(int64_t extent) {
 
 PredictedTile TileSearch::predict(const TileShape &tile) {
   ++compared_;
-  PredictedTile predicted = predictTile(kernel_, profile_, model_, tile);
+  PredictedTile predicted = predictTile(kernel_, profile_, model_, tile, extents_.assumedResult());
   if (keepsAll_ && predicted.isSupported)
-    all_.push_back({tile, predicted.cost});
+    all_.push_back({tile, predicted.cost, predicted.tileCost});
   return predicted;
 }
 
@@ -41,8 +41,8 @@ TileChoice TileSearch::cheapest(llvm::ArrayRef<TileShape> tiles) {
   for (const TileShape &tile : tiles)
     if (const PredictedTile predicted = predict(tile);
         predicted.isSupported && predicted.cost < best.cost)
-      best = {tile, predicted.cost};
-  return {best.tile, best.cost, compared_};
+      best = {tile, predicted.cost, predicted.tileCost};
+  return {best.tile, best.cost, best.tileCost, compared_};
 }
 
 void TileSearch::descend(CostedTile &from) {

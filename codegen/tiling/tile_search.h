@@ -8,20 +8,23 @@
 
 namespace gantry::codegen {
 
-/// A tile and its predicted cost.
+/// A tile, the predicted cost of the kernel, and that of one tile.
 struct CostedTile {
   TileShape tile;
   double cost;
+  double tileCost = 0;
 };
 
 class TileSearch {
 public:
   /// `kernel` is the outlined function on tensors. `profile` must outlive the search. keepsAll:
-  /// keep all compared tiles for ranked().
+  /// keep all compared tiles for ranked(). dynamicExtent: see KernelExtents.
   TileSearch(mlir::func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
-             bool keepsAll = false)
+             bool keepsAll = false, int64_t dynamicExtent = kTypicalDynamicExtent)
       : kernel_(kernel), profile_(profile), model_(model), extents_(extentsOf(kernel)),
-        keepsAll_(keepsAll) {}
+        keepsAll_(keepsAll) {
+    extents_.dynamicExtent = dynamicExtent;
+  }
 
   const KernelExtents &extents() const { return extents_; }
   /// The number of calls of predict(), also by the other functions.
@@ -29,7 +32,10 @@ public:
 
   /// Predicts the cost of a tile.
   PredictedTile predict(const TileShape &tile);
-  CostedTile costed(const TileShape &tile) { return {tile, predict(tile).cost}; }
+  CostedTile costed(const TileShape &tile) {
+    const PredictedTile predicted = predict(tile);
+    return {tile, predicted.cost, predicted.tileCost};
+  }
   /// Returns the cheapest of these tiles that the kernel can be computed with. If there is none,
   /// the tile is empty and its cost infinite.
   TileChoice cheapest(llvm::ArrayRef<TileShape> tiles);
@@ -45,7 +51,7 @@ private:
   mlir::func::FuncOp kernel_;
   const DeviceProfile &profile_;
   const CostModel model_;
-  const KernelExtents extents_;
+  KernelExtents extents_;
   const bool keepsAll_;
   int32_t compared_ = 0;
   std::vector<CostedTile> all_; // The supported tiles that were compared; empty without keepsAll.

@@ -11,6 +11,7 @@
 // is the shared memory in which the boxes lie.
 #pragma once
 
+#include "mlir/IR/BuiltinTypeInterfaces.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -72,22 +73,34 @@ struct TileShape {
   // Row kernels (emitter/row_kernel.h), which compute a whole row of the result at a time: the
   // length of a row, the extent of the last dimension. 0: any other kernel.
   int64_t rowLength = 0;
+  // True if rows begin at addresses that are not multiples of four. Runs of four columns then begin
+  // at multiples of four in memory instead of in the row, so that they are vectors: a row's first
+  // run may begin up to 3 elements before the row, and its last run may end beyond it. Loads may
+  // touch elements beyond the row, up to the next multiple of four (isPaddedView()).
+  bool shiftedRows = false;
   // Attention kernels (0: any other kernel): a lane computes the scores of `keys` keys at a time,
   // in runs of `keyRun` neighbours. `reduction` then refers to the matmul that computes the scores.
   int64_t keys = 0, keyRun = 1;
   bool dots = false; // int8 products are summed by the device's 4 x 8-bit dot product.
 
-  /// Returns the extents, along the tile dimensions, of a result with this shape. The extents of
-  /// merged dimensions must be static.
+  /// Returns the extents, along the tile dimensions, of a result with this shape. The extent of
+  /// merged dimensions is dynamic if one of them is.
   llvm::SmallVector<int64_t> spaceOf(llvm::ArrayRef<int64_t> shape) const {
     llvm::SmallVector<int64_t> space(shape);
     if (merged < shape.size()) {
       space.truncate(merged + 1);
       for (int64_t extent : shape.drop_front(merged + 1))
-        space.back() *= extent;
+        space.back() =
+            mlir::ShapedType::isDynamic(space.back()) || mlir::ShapedType::isDynamic(extent)
+                ? mlir::ShapedType::kDynamic
+                : space.back() * extent;
     }
     return space;
   }
+
+  /// Row kernels: the number of elements from the start of a row's first run to the end of its
+  /// last.
+  int64_t coveredRow() const { return shiftedRows ? (rowLength + 6) / 4 * 4 : rowLength; }
 
   /// Returns the number of points of the whole tile along a tile dimension. The tile is computed by
   /// a workgroup if it has lanes or is staged, and by one invocation otherwise.

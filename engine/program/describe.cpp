@@ -279,6 +279,10 @@ private:
         json_.field("shared_bytes", variant->shared_bytes());
         json_.field("boxes_bytes", variant->boxes_bytes());
         json_.field("grid", variant->grid());
+        if (variant->alternatives() != 0) {
+          json_.field("alternatives", variant->alternatives());
+          json_.field("workgroup_cost", variant->workgroup_cost());
+        }
         json_.key("ladder").beginList();
         for (uint32_t i = 0; variant->ladder() && i < variant->ladder()->size(); ++i)
           json_.value(variant->ladder()->Get(i)->string_view());

@@ -152,6 +152,26 @@ int rankOf(Binding binding, BindingChoice choice, const DeviceProfile &profile, 
   return address == profile.preferAddressBinding ? 1 : 2;
 }
 
+/// Returns the cheapest of the variant and its alternatives (artifact.fbs) that can run.
+const artifact::KernelVariant *cheapestAlternative(const artifact::Kernel &kernel,
+                                                   const artifact::KernelVariant &variant,
+                                                   const DeviceProfile &profile,
+                                                   std::span<const BoundBuffer> buffers,
+                                                   std::span<const double> workgroups) {
+  if (variant.alternatives() == 0 || workgroups.empty())
+    return &variant;
+  const auto costOf = [&](const artifact::KernelVariant &each) {
+    return static_cast<double>(each.workgroup_cost()) * workgroups[each.grid()];
+  };
+  const artifact::KernelVariant *best = &variant;
+  for (const artifact::KernelVariant *other : *kernel.variants())
+    if (other->alternatives() == variant.alternatives() && other->binding() == variant.binding() &&
+        costOf(*other) < costOf(*best) && checkVariant(kernel, *other, profile).isOk() &&
+        checkBuffers(kernel, *other, profile, buffers).isOk())
+      best = other;
+  return best;
+}
+
 const char *choiceText(BindingChoice choice) {
   return choice == BindingChoice::kAddress ? "by address" : "storage buffers";
 }
@@ -186,10 +206,9 @@ Result<BindingChoice> parseBinding(const std::string &name) {
                  name.c_str());
 }
 
-Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &kernel,
-                                                      BindingChoice choice,
-                                                      const DeviceProfile &profile,
-                                                      std::span<const BoundBuffer> buffers) {
+Result<const artifact::KernelVariant *>
+chooseVariant(const artifact::Kernel &kernel, BindingChoice choice, const DeviceProfile &profile,
+              std::span<const BoundBuffer> buffers, std::span<const double> workgroups) {
   const bool large = std::any_of(buffers.begin(), buffers.end(), [&](const BoundBuffer &buffer) {
     return buffer.sizeBytes > profile.maxStorageBufferRange;
   });
@@ -214,7 +233,7 @@ Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &ke
     }
   }
   if (best)
-    return best;
+    return cheapestAlternative(kernel, *best, profile, buffers, workgroups);
   if (!reason.isOk())
     return reason;
   return statusf(StatusCode::kUnsupported, "kernel '%s' has no variant that binds %s",

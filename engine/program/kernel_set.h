@@ -34,11 +34,13 @@ Result<BindingChoice> parseBinding(const std::string &name);
 /// the kernel, or is empty if the sizes are not known yet; the buffers are then assumed to be
 /// small. The variant has the binding mode of `choice` if possible. If the device cannot bind the
 /// buffers in that mode, storage buffers replace texel buffers, and addresses replace storage
-/// buffers. Returns kUnsupported with the reason if no variant can run.
-Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &kernel,
-                                                      BindingChoice choice,
-                                                      const DeviceProfile &profile,
-                                                      std::span<const BoundBuffer> buffers);
+/// buffers. workgroups: for each KernelVariant.grid the number of workgroups of the dispatch, by
+/// which a variant is chosen among alternatives (artifact.fbs), or empty if it is not known yet:
+/// then the last alternative is taken, which is the one for large sizes. Returns kUnsupported with
+/// the reason if no variant can run.
+Result<const artifact::KernelVariant *>
+chooseVariant(const artifact::Kernel &kernel, BindingChoice choice, const DeviceProfile &profile,
+              std::span<const BoundBuffer> buffers, std::span<const double> workgroups = {});
 
 /// The pipelines of one session.
 class KernelSet {

@@ -157,6 +157,21 @@ Status Session::bindStates() {
   return {};
 }
 
+/// Returns the number of workgroups of a dispatch for each KernelVariant.grid.
+static std::vector<double> workgroupsOf(const artifact::Command &command, const ShapePlan &plan) {
+  std::vector<double> numbers;
+  const auto add = [&](const flatbuffers::Vector<uint32_t> &counts, uint32_t first) {
+    double number = 1;
+    for (uint32_t d = 0; d < 3; ++d)
+      number *= static_cast<double>(plan.exprs[counts.Get(first + d)]);
+    numbers.push_back(number);
+  };
+  add(*command.workgroups(), 0);
+  for (uint32_t i = 0; command.other_workgroups() && i < command.other_workgroups()->size(); i += 3)
+    add(*command.other_workgroups(), i);
+  return numbers;
+}
+
 Status Session::chooseVariants(CachedPlan &entry) const {
   const artifact::Program &metadata = program_->metadata();
   for (const artifact::Command *command : *metadata.commands()) {
@@ -165,9 +180,9 @@ Status Session::chooseVariants(CachedPlan &entry) const {
       std::vector<BoundBuffer> buffers;
       for (uint32_t value : *command->bindings())
         buffers.push_back({entry.plan->spanBytes[value], offsetOf(*entry.plan, value)});
-      GANTRY_ASSIGN_OR_RETURN(variant,
-                              chooseVariant(*metadata.kernels()->Get(command->kernel()),
-                                            options_.binding, device_->profile(), buffers));
+      GANTRY_ASSIGN_OR_RETURN(variant, chooseVariant(*metadata.kernels()->Get(command->kernel()),
+                                                     options_.binding, device_->profile(), buffers,
+                                                     workgroupsOf(*command, *entry.plan)));
     }
     entry.variants.push_back(variant);
   }

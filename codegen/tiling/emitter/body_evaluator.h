@@ -24,8 +24,8 @@ struct BodyPoints {
 class BodyEvaluator {
 public:
   BodyEvaluator(const KernelContext &context, TensorEvaluator &evaluator)
-      : space_(context.space), sink_(context.sink), shapes_(context.shapes), evaluator_(evaluator) {
-  }
+      : space_(context.space), sink_(context.sink), shapes_(context.shapes),
+        guards_(context.guards), evaluator_(evaluator) {}
 
   /// Returns the values that the body yields: by operand of the yield, then by point.
   llvm::SmallVector<Values> evaluate(mlir::linalg::GenericOp op, const BodyPoints &points);
@@ -47,6 +47,7 @@ private:
   IndexSpace &space_;
   KernelSink &sink_;
   KernelShapes &shapes_;
+  Guards &guards_;
   TensorEvaluator &evaluator_;
   llvm::DenseMap<mlir::Value, IndexExpr> variables_; // For indices that are computed at run time.
 };

@@ -129,7 +129,9 @@ Point DotProducts::factorPoint(linalg::GenericOp op, OpOperand *operand, const P
   LoopIndex loops = shapes_.loopCoordinates(op, op.getIndexingMapsArray().back(), point);
   for (unsigned dim : reductionDims)
     loops[dim] = step[dim];
-  return shapes_.operandPoint(op.getMatchingIndexingMap(operand), loops, point.guard);
+  Point read = shapes_.operandPoint(op.getMatchingIndexingMap(operand), loops, point.guard);
+  read.guard = guards_.ofOperand(point.guard, read.index);
+  return read;
 }
 
 DotProducts::Factor DotProducts::load(linalg::GenericOp op, const ByteFactor &factor,

@@ -30,6 +30,32 @@ int32_t Guards::with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &
   return found->second;
 }
 
+int32_t Guards::withPartial(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never) {
+  const int32_t result = with(guard, conditions, never);
+  if (result != guard)
+    ofVectors_[result] = ofVector(guard);
+  return result;
+}
+
+int32_t Guards::ofVector(int32_t guard) const {
+  const auto found = ofVectors_.find(guard);
+  return found == ofVectors_.end() ? guard : found->second;
+}
+
+int32_t Guards::ofOperand(int32_t guard, llvm::ArrayRef<IndexExpr> index) {
+  if (guard == 0 || ofVectors_.count(guard))
+    return guard;
+  const std::vector<IndexExpr> all = conditions_[guard];
+  std::vector<IndexExpr> kept;
+  for (const IndexExpr &condition : all)
+    if (condition.isConstant() || llvm::any_of(index, [&](const IndexExpr &each) {
+          return space_.shareVariables(condition, each);
+        }))
+      kept.push_back(condition);
+  bool never = false;
+  return kept.size() == all.size() ? guard : with(/*guard=*/0, kept, never);
+}
+
 Value Guards::test(int32_t guard) {
   // Later passes merge equal tests and hoist them out of the loops that they do not depend on, so
   // the sink counts a test once.

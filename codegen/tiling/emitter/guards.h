@@ -20,6 +20,17 @@ public:
   /// Returns the guard that has the conditions of `guard` and these, except those that always hold.
   /// Sets `never` to true if one of these can never hold; otherwise does not change `never`.
   int32_t with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
+  /// Like with(), for conditions that a vector load may ignore: it loads an aligned vector if some
+  /// of its elements lie inside, and the others exist in memory.
+  int32_t withPartial(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
+  /// Returns the guard without the conditions that withPartial() has added.
+  int32_t ofVector(int32_t guard) const;
+  /// Returns the guard of an operand that is read at `index` for a point with this guard: without
+  /// the conditions on variables that do not occur in the index, because such an index is valid
+  /// whether these conditions hold or not. Operands that many points share thus have one guard.
+  int32_t ofOperand(int32_t guard, llvm::ArrayRef<IndexExpr> index);
+  /// Returns the conditions of a guard, in ascending order.
+  const std::vector<IndexExpr> &conditionsOf(int32_t guard) const { return conditions_[guard]; }
   /// Emits the test of a guard other than 0 and returns its result, an i1.
   mlir::Value test(int32_t guard);
   /// Returns whether the guard has the same result in all lanes of a subgroup.
@@ -36,6 +47,7 @@ private:
   KernelSink &sink_;
   std::vector<std::vector<IndexExpr>> conditions_{{}}; // By guard; sorted.
   std::map<std::vector<IndexExpr>, int32_t> ids_{{{}, 0}};
+  std::map<int32_t, int32_t> ofVectors_; // The results of ofVector() that differ from the guard.
   std::set<int32_t>
       counted_; // Guards whose tests the sink has counted, for the kernel's predicted cost.
 };

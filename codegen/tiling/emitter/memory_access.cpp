@@ -73,13 +73,14 @@ using Members = llvm::SmallVector<std::pair<unsigned, int64_t>>;
 
 /// Sorts addresses into aligned groups. Leaves out addresses whose variable part (IndexExpr::base)
 /// is not always a multiple of four, and groups with fewer than `minElements` distinct elements.
+/// guards: the guard of each address.
 std::map<Group, Members> alignedGroups(const IndexSpace &space, llvm::ArrayRef<IndexExpr> addresses,
-                                       llvm::ArrayRef<Point> points, unsigned minElements) {
+                                       llvm::ArrayRef<int32_t> guards, unsigned minElements) {
   std::map<Group, Members> groups;
   for (unsigned i = 0; i < addresses.size(); ++i) {
     if (space.baseDivisor(addresses[i]) % kWidth != 0)
       continue;
-    Group group{points[i].guard, addresses[i]};
+    Group group{guards[i], addresses[i]};
     int64_t lane = ((addresses[i].constant % kWidth) + kWidth) % kWidth;
     group.start.constant -= lane;
     groups[group].push_back({i, lane});
@@ -101,47 +102,6 @@ IndexExpr inVectors(IndexExpr address) {
   return address;
 }
 
-/// The `count` vector addresses first, first + stride, … under one guard.
-struct Progression {
-  int32_t guard;
-  IndexExpr first;
-  int64_t stride, count;
-};
-
-/// Divides vector addresses into progressions of at most `lanes` addresses. Starts with the lowest
-/// remaining address and takes the longest progression from it, which may be that address alone.
-std::vector<Progression> progressions(llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors,
-                                      int64_t lanes) {
-  std::map<std::pair<int32_t, IndexExpr>, std::set<int64_t>> byBase;
-  for (const auto &[guard, address] : vectors)
-    byBase[{guard, address.base()}].insert(address.constant);
-  std::vector<Progression> result;
-  for (auto &[key, constants] : byBase) {
-    while (!constants.empty()) {
-      const int64_t first = *constants.begin();
-      int64_t bestStride = 0, bestCount = 1;
-      for (int64_t second : constants) {
-        const int64_t stride = second - first;
-        int64_t count = 1;
-        while (stride > 0 && count < lanes && constants.count(first + count * stride))
-          ++count;
-        if (count > bestCount) {
-          bestStride = stride;
-          bestCount = count;
-        }
-        if (bestCount == lanes)
-          break;
-      }
-      IndexExpr start = key.second;
-      start.constant = first;
-      result.push_back({key.first, start, bestStride, bestCount});
-      for (int64_t i = 0; i < bestCount; ++i)
-        constants.erase(first + i * bestStride);
-    }
-  }
-  return result;
-}
-
 } // namespace
 
 Type vectorTypeOf(Type element, bool asTexels) {
@@ -154,8 +114,13 @@ Type vectorTypeOf(Type element, bool asTexels) {
   return {};
 }
 
+/// Returns whether elements at addresses that are multiples of four begin a vector.
+static bool mayBeVectors(RankedTensorType type, LayoutAttr layout) {
+  return vectorTypeOf(type.getElementType(), false) && layout.getStart() % kWidth == 0;
+}
+
 bool hasVectorView(RankedTensorType type, LayoutAttr layout) {
-  if (!vectorTypeOf(type.getElementType(), false) || layout.getStart() % kWidth != 0)
+  if (!mayBeVectors(type, layout))
     return false;
   if (!layout.getParts().empty())
     return true; // The layout's blocks divide the extents.
@@ -172,6 +137,11 @@ bool hasVectorView(RankedTensorType type, LayoutAttr layout) {
       break;
   }
   return isWholeVectors(row) && isWholeVectors(storageRow);
+}
+
+bool isPaddedView(RankedTensorType type, LayoutAttr layout) {
+  return (type.getElementType().isF32() || type.getElementType().isF16()) &&
+         layout.getStart() % kWidth == 0 && layout.getParts().empty() && layout.getWithin().empty();
 }
 
 Value packVector(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> elements, Type type) {
@@ -259,7 +229,7 @@ Values MemoryAccess::loadWords(BlockArgument tensor, llvm::ArrayRef<Point> point
 Values MemoryAccess::load(const Request &request) {
   Values result(request.points.size());
   llvm::SmallVector<bool> done(request.points.size(), false);
-  if (hasVectorView(request.type, shapes_.layout(request.buffer)))
+  if (mayBeVectors(request.type, shapes_.layout(request.buffer)))
     loadVectors(request, result, done);
   loadElements(request, result, done);
   return result;
@@ -267,7 +237,15 @@ Values MemoryAccess::load(const Request &request) {
 
 void MemoryAccess::loadVectors(const Request &request, Values &result,
                                llvm::SmallVectorImpl<bool> &done) {
-  auto groups = alignedGroups(space_, request.addresses, request.points, 2);
+  llvm::SmallVector<int32_t> guards;
+  for (const Point &point : request.points)
+    guards.push_back(request.outside == Outside::kAnything ? guards_.ofVector(point.guard)
+                                                           : point.guard);
+  // A group of which only some elements are read may lie partly beyond the tensor.
+  const LayoutAttr layout = shapes_.layout(request.buffer);
+  const bool hasWholeGroups = hasVectorView(request.type, layout) ||
+                              (tile_.shiftedRows && isPaddedView(request.type, layout));
+  auto groups = alignedGroups(space_, request.addresses, guards, hasWholeGroups ? 2 : kWidth);
   SharedVectors shared;
   if (tile_.lanes > 1) {
     llvm::SmallVector<std::pair<int32_t, IndexExpr>> uniform;
@@ -305,27 +283,89 @@ void MemoryAccess::loadVectors(const Request &request, Values &result,
   }
 }
 
+/// `count` vectors, whose addresses and whose guards' conditions change by the same steps from each
+/// to the next, so that a lane can compute those of one of them.
+struct MemoryAccess::Progression {
+  IndexExpr first;                    // The first address.
+  int64_t stride = 0;                 // The step of the address.
+  std::vector<IndexExpr> conditions;  // The conditions of the first vector's guard.
+  llvm::SmallVector<int64_t> strides; // The step of each condition.
+  llvm::SmallVector<std::pair<int32_t, IndexExpr>> vectors; // The guards and addresses of all.
+};
+
+/// Divides vectors (guard, address) into progressions of at most tile_.lanes vectors. Starts with
+/// the lowest remaining address and takes the longest progression from it, which may be that vector
+/// alone.
+std::vector<MemoryAccess::Progression>
+MemoryAccess::progressionsOf(llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors) const {
+  // The vectors whose addresses and conditions differ only by constants, by the address's constant.
+  std::map<std::vector<IndexExpr>, std::map<int64_t, int32_t>> families;
+  for (const auto &[guard, address] : vectors) {
+    std::vector<IndexExpr> family{address.base()};
+    for (const IndexExpr &condition : guards_.conditionsOf(guard))
+      family.push_back(condition.base());
+    families[family].emplace(address.constant, guard);
+  }
+  std::vector<Progression> result;
+  for (auto &[family, guards] : families) {
+    while (!guards.empty()) {
+      const auto [first, firstGuard] = *guards.begin();
+      const std::vector<IndexExpr> &conditions = guards_.conditionsOf(firstGuard);
+      Progression best;
+      for (const auto &[second, secondGuard] : guards) {
+        Progression run{family.front(), second - first, conditions, {}, {}};
+        run.first.constant = first;
+        for (auto [from, to] : llvm::zip(conditions, guards_.conditionsOf(secondGuard)))
+          run.strides.push_back(to.constant - from.constant);
+        const auto continues = [&](int64_t i) {
+          const auto found = guards.find(first + i * run.stride);
+          if (found == guards.end())
+            return false;
+          for (auto [from, stride, to] :
+               llvm::zip(conditions, run.strides, guards_.conditionsOf(found->second)))
+            if (to.constant != from.constant + i * stride)
+              return false;
+          IndexExpr address = run.first;
+          address.constant = found->first;
+          run.vectors.push_back({found->second, address});
+          return true;
+        };
+        const int64_t limit = run.stride == 0 ? 1 : tile_.lanes;
+        for (int64_t i = 0; i < limit && continues(i);)
+          ++i;
+        if (run.vectors.size() > best.vectors.size())
+          best = std::move(run);
+        if (static_cast<int64_t>(best.vectors.size()) == tile_.lanes)
+          break;
+      }
+      for (const auto &[guard, address] : best.vectors)
+        guards.erase(address.constant);
+      result.push_back(std::move(best));
+    }
+  }
+  return result;
+}
+
 /// Loads vectors that all lanes need. Lane i loads the i-th vector of each progression. Leaves out
 /// progressions of one vector, which each lane loads itself.
 MemoryAccess::SharedVectors
 MemoryAccess::loadShared(const Request &request,
                          llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors) {
   SharedVectors shared;
-  for (const Progression &run : progressions(vectors, tile_.lanes)) {
-    if (run.count == 1)
+  for (const Progression &run : progressionsOf(vectors)) {
+    if (run.vectors.size() == 1)
       continue;
-    Value mine = loadByLanes(request, run.first, run.stride, run.count, run.guard);
-    IndexExpr at = run.first;
-    for (int64_t i = 0; i < run.count; ++i, at.constant += run.stride)
-      shared[{run.guard, at}] = {mine, i};
+    Value mine = loadByLanes(request, run);
+    for (auto [i, vector] : llvm::enumerate(run.vectors))
+      shared[vector] = {mine, static_cast<int64_t>(i)};
   }
   return shared;
 }
 
-/// Loads the vectors of a progression, one in each of the first `count` lanes.
-Value MemoryAccess::loadByLanes(const Request &request, const IndexExpr &first, int64_t stride,
-                                int64_t count, int32_t guard) {
-  sink_.count(Cost::kVectorLoad, stride == 1 ? 1 : kScatteredCost);
+/// Loads the vectors of a progression, one in each of the first lanes.
+Value MemoryAccess::loadByLanes(const Request &request, const Progression &run) {
+  const auto count = static_cast<int64_t>(run.vectors.size());
+  sink_.count(Cost::kVectorLoad, run.stride == 1 ? 1 : kScatteredCost);
   sink_.count(Cost::kShuffle, static_cast<double>(count));
   IndexExpr lane = invocation_.lane;
   if (count < tile_.lanes) {
@@ -334,7 +374,15 @@ Value MemoryAccess::loadByLanes(const Request &request, const IndexExpr &first, 
                                                  sink_.create<arith::ConstantIndexOp>(count - 1));
     lane = space_.addVariable(clamped, 0, count - 1, true);
   }
-  return loadVector(request, space_.add(first, space_.scale(lane, stride)), guard);
+  const auto ofLane = [&](const IndexExpr &of, int64_t stride) {
+    return space_.add(of, space_.scale(lane, stride));
+  };
+  std::vector<IndexExpr> conditions;
+  for (auto [condition, stride] : llvm::zip(run.conditions, run.strides))
+    conditions.push_back(ofLane(condition, stride));
+  bool never = false;
+  return loadVector(request, ofLane(run.first, run.stride),
+                    guards_.with(/*guard=*/0, conditions, never));
 }
 
 Value MemoryAccess::loadVector(const Request &request, const IndexExpr &index, int32_t guard) {
@@ -415,7 +463,7 @@ void MemoryAccess::store(llvm::ArrayRef<Point> points, llvm::ArrayRef<Value> val
   auto addresses = addressesOf(buffer, shapes_.result(), points);
   llvm::SmallVector<bool> done(points.size(), false);
   KernelSink::GuardedBlocks blocks;
-  if (hasVectorView(type, shapes_.layout(buffer)))
+  if (mayBeVectors(type, shapes_.layout(buffer)))
     storeVectors(type, points, addresses, values, blocks, done);
   const bool isBool = type.getElementType().isInteger(1);
   for (unsigned i = 0; i < points.size(); ++i) {
@@ -439,7 +487,10 @@ void MemoryAccess::storeVectors(RankedTensorType type, llvm::ArrayRef<Point> poi
                                 llvm::SmallVectorImpl<bool> &done) {
   const unsigned buffer = shapes_.tensorCount();
   const Type vectorType = vectorTypeOf(type.getElementType(), false);
-  for (auto &[group, members] : alignedGroups(space_, addresses, points, kWidth)) {
+  llvm::SmallVector<int32_t> guards;
+  for (const Point &point : points)
+    guards.push_back(point.guard);
+  for (auto &[group, members] : alignedGroups(space_, addresses, guards, kWidth)) {
     const IndexExpr index = inVectors(group.start);
     sink_.count(Cost::kVectorStore, vectorCost(index));
     llvm::SmallVector<Value, 4> elements(kWidth);

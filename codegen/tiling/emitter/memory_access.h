@@ -21,6 +21,11 @@ mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
 /// has a vector type, and no group lies partly beyond the tensor's end.
 bool hasVectorView(mlir::RankedTensorType type, LayoutAttr layout);
 
+/// Returns whether a tensor may be read in aligned groups of four elements of which the last may
+/// lie partly beyond the tensor's end. Only texel buffers may be read in this way: the runtime
+/// rounds them up to whole texels.
+bool isPaddedView(mlir::RankedTensorType type, LayoutAttr layout);
+
 /// Packs elements into a vector of type `type`, or four bytes into a word if `type` is i32.
 mlir::Value packVector(mlir::OpBuilder &builder, mlir::Location loc,
                        llvm::ArrayRef<mlir::Value> elements, mlir::Type type);
@@ -49,11 +54,13 @@ public:
 private:
   struct Request;
   struct PlacedVector;
+  struct Progression;
   using SharedVectors = std::map<std::pair<int32_t, IndexExpr>, PlacedVector>;
   Values load(const Request &request);
+  std::vector<Progression>
+  progressionsOf(llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors) const;
   SharedVectors loadShared(const Request &request, llvm::ArrayRef<std::pair<int32_t, IndexExpr>>);
-  mlir::Value loadByLanes(const Request &request, const IndexExpr &first, int64_t stride,
-                          int64_t count, int32_t guard);
+  mlir::Value loadByLanes(const Request &request, const Progression &run);
   void loadVectors(const Request &request, Values &result, llvm::SmallVectorImpl<bool> &done);
   void loadElements(const Request &request, Values &result, llvm::ArrayRef<bool> done);
   mlir::Value loadVector(const Request &request, const IndexExpr &index, int32_t guard);

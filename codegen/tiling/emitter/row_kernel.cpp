@@ -3,6 +3,7 @@
 #include "codegen/tiling/emitter/memory_access.h"
 #include "codegen/tiling/emitter/reduction.h"
 #include "codegen/tiling/emitter/tensor_evaluator.h"
+#include "codegen/tiling/layout.h"
 #include "codegen/tiling/linalg_patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,15 +30,29 @@ void RowKernel::placeInvocation(const TileShape &tile, IndexSpace &space, Value 
 Values RowKernel::forChunks(Values carried,
                             llvm::function_ref<void(const Columns &, Values &)> body) {
   const int64_t held = tile_.result.back(), perChunk = held * tile_.lanes;
-  const int64_t chunks = (tile_.rowLength + perChunk - 1) / perChunk;
+  const int64_t chunks = (tile_.coveredRow() + perChunk - 1) / perChunk;
   auto emitChunk = [&](const IndexExpr &chunk, Values &inside) {
-    body(lanes_.columnsOf(chunk, IndexExpr(tile_.rowLength), held, tile_.run), inside);
+    body(tile_.shiftedRows ? lanes_.shiftedColumnsOf(chunk, rowStart_, held)
+                           : lanes_.columnsOf(chunk, IndexExpr(tile_.rowLength), held, tile_.run),
+         inside);
   };
   if (chunks == 1)
     emitChunk(IndexExpr(0), carried);
   else
     loops_.forChunks(chunks, carried, emitChunk);
   return carried;
+}
+
+/// Returns, for each column, the guard under which it exists.
+llvm::SmallVector<int32_t> RowKernel::guardsOf(const Columns &columns) {
+  llvm::SmallVector<int32_t> guards;
+  for (size_t j = 0; j < columns.index.size(); ++j) {
+    bool never = false;
+    guards.push_back(columns.begun.empty()
+                         ? guards_.with(0, columns.inside[j], never)
+                         : guards_.withPartial(0, {columns.inside[j], columns.begun[j]}, never));
+  }
+  return guards;
 }
 
 /// Applies a reduction to the elements of a chunk. `sums` are its partial results.
@@ -47,6 +62,7 @@ void RowKernel::accumulateChunk(linalg::GenericOp op, const Point &row, const Co
   op.getReductionDims(reduced);
   AffineMap outputMap = op.getIndexingMapsArray()[op.getNumDpsInputs()];
   const PointGrid grid{tile_.result, tile_.laneDim};
+  const llvm::SmallVector<int32_t> inside = guardsOf(columns);
   std::vector<LoopIndex> loops;
   for (const IndexExpr &column : columns.index) {
     loops.push_back(shapes_.loopCoordinates(op, outputMap, row));
@@ -55,9 +71,9 @@ void RowKernel::accumulateChunk(linalg::GenericOp op, const Point &row, const Co
   llvm::SmallVector<Values> inputs;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     std::vector<Point> points;
-    for (const LoopIndex &coordinates : loops)
-      points.push_back(
-          shapes_.operandPoint(op.getMatchingIndexingMap(operand), coordinates, /*guard=*/0));
+    for (auto [coordinates, guard] : llvm::zip(loops, inside))
+      points.push_back(shapes_.operandPoint(op.getMatchingIndexingMap(operand), coordinates,
+                                            tile_.shiftedRows ? guard : 0));
     inputs.push_back(evaluator_.evaluate(operand->get(), points, grid));
   }
   if (sink_.unsupported())
@@ -72,15 +88,10 @@ void RowKernel::accumulateChunk(linalg::GenericOp op, const Point &row, const Co
     const auto at = llvm::ArrayRef(loops).slice(j, partial);
     Values next = bodies_.evaluate(op, {at, guards, arguments, grid})[0];
     for (size_t p = 0; p < partial; ++p) {
-      const IndexExpr &inside = columns.inside[j + p];
-      if (inside.isConstant()) {
+      if (inside[j + p] == 0)
         sums[p] = next[p];
-        continue;
-      }
-      Value zero = sink_.create<arith::ConstantIndexOp>(0);
-      Value test =
-          sink_.create<arith::CmpIOp>(arith::CmpIPredicate::sge, sink_.index(inside), zero);
-      sums[p] = sink_.create<arith::SelectOp>(test, next[p], sums[p]);
+      else
+        sums[p] = sink_.create<arith::SelectOp>(guards_.test(inside[j + p]), next[p], sums[p]);
     }
   }
 }
@@ -117,13 +128,12 @@ Value RowKernel::reduce(linalg::GenericOp op, const Point &row) {
 /// Computes and stores the elements of a chunk of the result.
 void RowKernel::storeChunk(const Point &row, const Columns &columns) {
   std::vector<Point> points;
-  llvm::SmallVector<int32_t> guards;
-  for (auto [column, inside] : llvm::zip(columns.index, columns.inside)) {
+  const llvm::SmallVector<int32_t> guards = guardsOf(columns);
+  for (auto [column, guard] : llvm::zip(columns.index, guards)) {
     Point point = row;
     point.index.back() = column;
+    point.guard = tile_.shiftedRows ? guard : 0;
     points.push_back(std::move(point));
-    bool never = false;
-    guards.push_back(guards_.with(0, inside, never));
   }
   const PointGrid grid{tile_.result, tile_.laneDim};
   Values values = evaluator_.evaluate(shapes_.result(), points, grid);
@@ -148,6 +158,9 @@ Point RowKernel::rowOf(llvm::ArrayRef<Value> tile) {
 
 void RowKernel::emit(llvm::ArrayRef<Value> tile) {
   const Point row = rowOf(tile);
+  const unsigned result = shapes_.tensorCount();
+  rowStart_ = linearAddress(space_, shapes_.layout(result).getParts(),
+                            shapes_.storageShape(result, shapes_.result()), row.index);
   shapes_.kernel().walk([&](linalg::GenericOp op) {
     if (op.getNumReductionLoops() == 0 || sink_.unsupported())
       return;

@@ -40,6 +40,7 @@ private:
   void accumulateChunk(mlir::linalg::GenericOp op, const Point &row, const Columns &columns,
                        Values &sums);
   void storeChunk(const Point &row, const Columns &columns);
+  llvm::SmallVector<int32_t> guardsOf(const Columns &columns);
   Values forChunks(Values carried, llvm::function_ref<void(const Columns &, Values &)> body);
 
   const TileShape &tile_;
@@ -53,6 +54,7 @@ private:
   BodyEvaluator &bodies_;
   Reductions &reductions_;
   RowLanes &lanes_;
+  IndexExpr rowStart_; // The address of the first element of the tile's row in the result.
 };
 
 } // namespace gantry::codegen

@@ -34,6 +34,40 @@ Columns RowLanes::columnsOf(const IndexExpr &chunk, const IndexExpr &extent, int
   return columns;
 }
 
+Columns RowLanes::shiftedColumnsOf(const IndexExpr &chunk, const IndexExpr &rowStart,
+                                   int64_t held) {
+  constexpr int64_t kRun = 4;
+  const IndexExpr width(kRun), extent(tile_.rowLength);
+  // The number of elements of the first run that lie before the row. As an expression, it cancels
+  // out with rowStart in the addresses; as a variable, its range is known in the conditions.
+  const IndexExpr shift =
+      space_.sub(rowStart, space_.scale(space_.floorDiv(rowStart, width), kRun));
+  const IndexExpr known = space_.addVariable(sink_.index(shift), 0, kRun - 1, tile_.lanes == 1);
+  const IndexExpr last = space_.floorDiv(space_.add(known, IndexExpr(tile_.rowLength - 1)),
+                                         width); // The row's last run.
+  const IndexExpr lane = tile_.lanes > 1 ? invocation_.lane : IndexExpr(0);
+  const int64_t runsPerChunk = held / kRun * tile_.lanes;
+  Columns columns;
+  for (int64_t j = 0; j < held; j += kRun) {
+    const IndexExpr position = space_.add(space_.scale(chunk, runsPerChunk),
+                                          space_.add(IndexExpr(j / kRun * tile_.lanes), lane));
+    IndexExpr clamped = position;
+    if (space_.range(space_.sub(last, position)).low < 0) {
+      sink_.count(Cost::kArithmetic);
+      Value value = sink_.create<arith::MinUIOp>(sink_.index(position), sink_.index(last));
+      clamped = space_.addVariable(value, 0, space_.range(last).high, true);
+    }
+    for (int64_t i = 0; i < kRun; ++i) {
+      const IndexExpr place = space_.add(space_.scale(position, kRun), IndexExpr(i));
+      columns.index.push_back(
+          space_.sub(space_.add(space_.scale(clamped, kRun), IndexExpr(i)), shift));
+      columns.begun.push_back(space_.sub(place, known));
+      columns.inside.push_back(space_.sub(space_.sub(extent, IndexExpr(1)), columns.begun.back()));
+    }
+  }
+  return columns;
+}
+
 Value RowLanes::reduceLanes(Value value, Combine combine) {
   for (int64_t distance = 1; distance < tile_.lanes; distance *= 2) {
     sink_.count(Cost::kShuffle);

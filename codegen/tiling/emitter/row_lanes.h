@@ -13,6 +13,7 @@ namespace gantry::codegen {
 struct Columns {
   llvm::SmallVector<IndexExpr> index;  // The column of each element.
   llvm::SmallVector<IndexExpr> inside; // The element exists if this is >= 0. Constant 0: always.
+  llvm::SmallVector<IndexExpr> begun;  // If rows are shifted, this must be >= 0 too; else empty.
 };
 
 class RowLanes {
@@ -27,6 +28,10 @@ public:
   /// `run` must divide `held` and the extent. The index of a column beyond the extent is moved into
   /// the last run, so that loads at it are valid.
   Columns columnsOf(const IndexExpr &chunk, const IndexExpr &extent, int64_t held, int64_t run);
+
+  /// Like columnsOf(), for shifted rows (TileShape::shiftedRows). rowStart: the address of the
+  /// row's first element, in elements.
+  Columns shiftedColumnsOf(const IndexExpr &chunk, const IndexExpr &rowStart, int64_t held);
 
   using Combine = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;
   /// Combines the values of all lanes in log2(lanes) exchanges. Every lane gets the result.

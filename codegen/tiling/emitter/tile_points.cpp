@@ -137,11 +137,13 @@ TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
                              : isStaged() ? space_.add(IndexExpr(j * tile_.threads[dim]), place)
                                           : IndexExpr(j);
     line.index.push_back(space_.add(base, within));
-    // The first point of an unstaged tile always lies inside the result.
+    // The first point of an unstaged tile always lies inside the result. With lanes it is treated
+    // like the others, because lanes load together what has the same conditions.
     const IndexExpr tested =
         tile_.matrix ? guards_.testedIndex(line.index.back(), extent) : line.index.back();
-    line.inside.push_back(j > 0 || isStaged() ? space_.sub(space_.sub(extent, IndexExpr(1)), tested)
-                                              : IndexExpr(0));
+    line.inside.push_back(j > 0 || isStaged() || tile_.lanes > 1
+                              ? space_.sub(space_.sub(extent, IndexExpr(1)), tested)
+                              : IndexExpr(0));
   }
   return line;
 }

@@ -53,3 +53,34 @@ func.func @softmax(%x: tensor<64x256xf32>) -> tensor<64x256xf32> {
   } -> tensor<64x256xf32>
   return %y : tensor<64x256xf32>
 }
+
+// The rows begin at addresses that are not multiples of four. The subgroup kernel nevertheless loads vectors: its
+// runs are aligned to the addresses, so each of the eight lanes holds nine vectors of a row of 255 elements, of which
+// only the first and the last are tested against the row's ends. In memory, 255 rows do not fill whole vectors; full
+// vectors of the result are stored as such, and the others element by element.
+// FORM-LABEL: func @shifted
+// FORM: gantry.dispatch
+// EMIT-LABEL: func.func @kernel_1_texel(
+// EMIT-SAME: run=4 row=255
+// EMIT-COUNT-9: memref.load %{{.*}} : memref<?xvector<4xf32>
+// EMIT-NOT: memref.load
+// EMIT-COUNT-6: memref.store %{{.*}} : memref<?xvector<4xf32>
+// EMIT: scf.if
+// EMIT: memref.store %{{.*}} : memref<?xf32
+func.func @shifted(%x: tensor<255x255xf32>) -> tensor<255x255xf32> {
+  %z = arith.constant 0.0 : f32
+  %er = tensor.empty() : tensor<255x1xf32>
+  %e = tensor.empty() : tensor<255x255xf32>
+  %i1 = linalg.fill ins(%z : f32) outs(%er : tensor<255x1xf32>) -> tensor<255x1xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<255x255xf32>) outs(%i1 : tensor<255x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = arith.addf %o, %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<255x1xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %s : tensor<255x255xf32>, tensor<255x1xf32>) outs(%e : tensor<255x255xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %1 = arith.divf %a, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<255x255xf32>
+  return %r : tensor<255x255xf32>
+}

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 namespace gantry::test {
@@ -22,6 +23,7 @@ public:
   Maker(uint64_t seed, Format format) : random_(seed), format_(format) {
     result_.halfPrecision = format == Format::kKeptAsF16;
     result_.tolerance = format == Format::kF32 ? 1e-5 : format == Format::kInt8 ? 0 : 2e-3;
+    isDynamic_ = chance(0.3);
   }
 
   /// Returns a random number from low to high, inclusive.
@@ -58,6 +60,24 @@ public:
     result_.inputs.push_back(tensor);
     return name;
   }
+  /// Like input(). In some cases, some of these dimensions are known only when the model runs.
+  std::string sizedInput(const Tensor &tensor, const std::vector<size_t> &mayBeDynamic) {
+    const std::string name = input(tensor);
+    if (!isDynamic_ || !result_.samples.empty())
+      return name;
+    auto &shape = *model_.graph()
+                       .mutable_input(model_.graph().input_size() - 1)
+                       ->mutable_type()
+                       ->mutable_tensor_type()
+                       ->mutable_shape();
+    for (size_t d : mayBeDynamic)
+      if (tensor.dims[d] > 0 && chance(0.6)) {
+        shape.mutable_dim(static_cast<int>(d))->set_dim_param(name + "_" + std::to_string(d));
+        say(" dynamic " + std::to_string(d));
+      }
+    return name;
+  }
+  bool isDynamic() const { return isDynamic_; }
   std::string constant(const Tensor &tensor) {
     std::string name = newName();
     model_.constant(name, onnxType(tensor.type), tensor.dims, tensor.bytes());
@@ -111,7 +131,7 @@ public:
     say(std::string(" ") + op + " " + describe(other.dims));
   }
   void maybeEpilogue() {
-    if (chance(0.4)) {
+    if (!isDynamic_ && chance(0.4)) {
       std::vector<int64_t> dims = expected.dims;
       if (chance(0.5))
         for (int64_t &dim : dims)
@@ -163,6 +183,7 @@ private:
   OnnxModel model_{16};
   KernelCase result_;
   int next_ = 0;
+  bool isDynamic_ = false; // Some sizes of inputs are known only when the model runs.
 };
 
 void setAttributes(Maker &make, onnx::NodeProto &node, const Convolution &how) {
@@ -176,6 +197,14 @@ void setAttributes(Maker &make, onnx::NodeProto &node, const Convolution &how) {
            ", dilations " + describe(how.dilations) + ", pads " + describe(pads));
 }
 
+/// Returns the dimensions of an image other than its channels.
+std::vector<size_t> imageSizes(const Tensor &x) {
+  std::vector<size_t> sizes{0};
+  for (size_t d = 2; d < x.dims.size(); ++d)
+    sizes.push_back(d);
+  return sizes;
+}
+
 /// Adds a Conv of the given sizes and format. A Conv of 8-bit integers is between DequantizeLinear
 /// and QuantizeLinear.
 void convolve(Maker &make, Format format, const std::vector<int64_t> &xDims,
@@ -186,14 +215,17 @@ void convolve(Maker &make, Format format, const std::vector<int64_t> &xDims,
     Tensor filter = make.integers(Type::kI8, filterDims);
     float xScale = 0, filterScale = 0;
     Tensor centredX, centredFilter;
-    std::string left = make.dequantized(x, make.input(x), xScale, centredX);
+    const std::string source = make.sizedInput(x, imageSizes(x));
+    std::string left = make.dequantized(x, source, xScale, centredX);
     std::string right = make.dequantized(filter, make.constant(filter), filterScale, centredFilter);
     setAttributes(make, make.node("Conv", {left, right}), how);
     make.expected = convolution(centredX, centredFilter, how, make.samples());
     return make.quantize(xScale * filterScale);
   }
   Tensor x = make.numbers(xDims, 1), filter = make.numbers(filterDims, 1);
-  std::vector<std::string> operands{make.input(x), make.either(filter)};
+  const std::string source = make.sizedInput(x, imageSizes(x));
+  std::vector<std::string> operands{source,
+                                    make.isDynamic() ? make.constant(filter) : make.either(filter)};
   Tensor bias = make.numbers({filterDims[0]}, 1);
   const bool biased = make.samples().empty() && make.chance(0.5);
   if (biased)
@@ -232,6 +264,35 @@ void makeConvolution(Maker &make, Format format) {
     make.maybeEpilogue();
 }
 
+void makeTransposed(Maker &make) {
+  const size_t spatial = make.chance(0.8) ? 2 : 1;
+  const int64_t groups = make.chance(0.7) ? 1 : make.number(2, 3);
+  const int64_t inPerGroup = make.size(12), outPerGroup = make.size(12);
+  std::vector<int64_t> xDims{make.number(1, 2), groups * inPerGroup};
+  std::vector<int64_t> filterDims{groups * inPerGroup, outPerGroup}, padding;
+  Convolution how;
+  how.groups = groups;
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t kernel = make.number(1, 4), stride = make.number(1, 3);
+    how.dilations.push_back(make.chance(0.7) ? 1 : make.number(2, 3));
+    how.strides.push_back(stride);
+    how.padLow.push_back(make.chance(0.4) ? 0 : make.number(0, kernel - 1));
+    how.padHigh.push_back(make.chance(0.4) ? 0 : make.number(0, kernel - 1));
+    padding.push_back(make.chance(0.6) ? 0 : make.number(0, stride - 1));
+    xDims.push_back(kernel + make.size(8));
+    filterDims.push_back(kernel);
+  }
+  const Tensor x = make.numbers(xDims, 1), filter = make.numbers(filterDims, 1);
+  make.say("transposed conv " + describe(xDims) + " * " + describe(filterDims));
+  const std::string source = make.sizedInput(x, imageSizes(x));
+  onnx::NodeProto &node = make.node("ConvTranspose", {source, make.constant(filter)});
+  OnnxModel::attribute(node, "output_padding", padding);
+  make.say(", output padding " + describe(padding));
+  setAttributes(make, node, how);
+  make.expected = transposedConvolution(x, filter, how, padding);
+  make.maybeEpilogue();
+}
+
 void makeMatmul(Maker &make, Format format) {
   const int64_t m = make.size(40), n = make.size(40), k = make.size(60);
   std::vector<int64_t> aDims{m, k}, bDims{k, n};
@@ -248,14 +309,16 @@ void makeMatmul(Maker &make, Format format) {
     Tensor a = make.integers(Type::kU8, aDims), b = make.integers(Type::kI8, bDims);
     float aScale = 0, bScale = 0;
     Tensor centredA, centredB;
-    std::string left = make.dequantized(a, make.input(a), aScale, centredA);
+    std::string left =
+        make.dequantized(a, make.sizedInput(a, {a.dims.size() - 2}), aScale, centredA);
     std::string right = make.dequantized(b, make.either(b), bScale, centredB);
     make.node("MatMul", {left, right});
     make.expected = matmul(centredA, centredB);
     return make.quantize(aScale * bScale);
   }
   Tensor a = make.numbers(aDims, 1), b = make.numbers(bDims, 1);
-  make.node("MatMul", {make.input(a), make.either(b)});
+  const std::string left = make.sizedInput(a, {a.dims.size() - 2});
+  make.node("MatMul", {left, make.either(b)});
   make.expected = matmul(a, b);
   make.maybeEpilogue();
 }
@@ -329,9 +392,13 @@ void makeReduction(Maker &make) {
     dims.push_back(make.size(rank > 2 ? 12 : 200));
   if (make.chance(0.15)) // The compiler splits such a long reduction into several kernels.
     dims = {make.size(3), 30000 + 31 * make.size(3000)};
+  else if (make.chance(0.15)) // About as long as the longest row that a subgroup holds.
+    dims = {make.number(1, 5), 1000 + make.number(0, 60)};
   rank = static_cast<int64_t>(dims.size());
   Tensor x = make.numbers(dims, 1, 0.1);
-  const std::string source = make.input(x);
+  std::vector<size_t> sizes(dims.size() - 1);
+  std::iota(sizes.begin(), sizes.end(), 0);
+  const std::string source = make.sizedInput(x, sizes);
   if (make.chance(0.3)) {
     OnnxModel::attribute(make.node("Softmax", {source}), "axis", int64_t(-1));
     make.say("softmax " + describe(dims));
@@ -354,7 +421,8 @@ void makeReduction(Maker &make) {
           : reduced(x, axes, 0, [](double a, double b) { return a + std::fabs(b); });
   if (mean)
     make.expected = mapped(make.expected, [&](double sum) { return sum / count; });
-  if (make.chance(0.5)) // Multiplies a tensor of the input's shape by the broadcast result.
+  if (!make.isDynamic() &&
+      make.chance(0.5)) // Multiplies a tensor of the input's shape by the broadcast result.
     make.combine("Mul", make.numbers(x.dims, 1), [](double a, double b) { return a * b; });
 }
 
@@ -373,7 +441,7 @@ void makeLayers(Maker &make, Format format) {
     x.values[0] = make.chance(0.5) ? INFINITY : -INFINITY;
   make.say((images ? "convolutions of " : "matmuls of ") + describe(x.dims) + ":");
   make.expected = x;
-  make.name = make.input(x);
+  make.name = make.sizedInput(x, images ? imageSizes(x) : std::vector<size_t>{0});
   for (int64_t layers = make.number(2, 3); layers > 0; --layers) {
     const int64_t next = make.size(20), taps = make.chance(0.5) ? 1 : 3;
     Tensor weights = make.numbers(images ? std::vector<int64_t>{next, width, taps, taps}
@@ -456,7 +524,7 @@ void makeChain(Maker &make) {
 
 KernelCase randomKernel(uint64_t seed) {
   std::mt19937_64 random(seed);
-  const auto kind = random() % 9, which = random() % 100;
+  const auto kind = random() % 10, which = random() % 100;
   const bool integers = kind < 5 && which >= 60;
   const Format format = integers         ? Format::kInt8
                         : which % 4 == 1 ? Format::kF16
@@ -473,6 +541,8 @@ KernelCase randomKernel(uint64_t seed) {
     makeReduction(make);
   else if (kind == 7)
     makeLayers(make, format);
+  else if (kind == 8)
+    makeTransposed(make);
   else
     makeChain(make);
   return make.finish();

@@ -21,10 +21,11 @@ struct KernelCase {
   bool halfPrecision = false; // Whether to compile the model with f16 storage.
 };
 
-/// Returns a convolution, matmul, attention, reduction, some layers of matmuls or convolutions, or
-/// a chain of elementwise operators and transposes. Its format is f32, f16, or f32 that is compiled
-/// with f16 storage. Convolutions and matmuls may also be in 8-bit integers, between
-/// DequantizeLinear and QuantizeLinear.
+/// Returns a convolution, a transposed one, a matmul, attention, reduction, some layers of matmuls
+/// or convolutions, or a chain of elementwise operators and transposes. Its format is f32, f16, or
+/// f32 that is compiled with f16 storage. Convolutions and matmuls may also be in 8-bit integers,
+/// between DequantizeLinear and QuantizeLinear. In three of ten cases some sizes are known only
+/// when the model runs.
 KernelCase randomKernel(uint64_t seed);
 
 /// Returns the convolution [1, 64, size, size] * [256, 64, 3, 3], padded by 1. `format` is "f32",

@@ -91,6 +91,33 @@ Tensor convolution(const Tensor &x, const Tensor &filter, const Convolution &how
   return y;
 }
 
+Tensor transposedConvolution(const Tensor &x, const Tensor &filter, const Convolution &how,
+                             const std::vector<int64_t> &outputPadding) {
+  const size_t spatial = x.dims.size() - 2;
+  const int64_t perGroup = x.dims[1] / how.groups, outPerGroup = filter.dims[1];
+  std::vector<int64_t> dims{x.dims[0], outPerGroup * how.groups};
+  for (size_t i = 0; i < spatial; ++i)
+    dims.push_back((x.dims[2 + i] - 1) * how.strides[i] +
+                   (filter.dims[2 + i] - 1) * how.dilations[i] + 1 + outputPadding[i] -
+                   how.padLow[i] - how.padHigh[i]);
+  Tensor y(Type::kF32, dims);
+  std::vector<int64_t> taps(filter.dims.begin() + 1, filter.dims.end());
+  forEach(x.dims, [&](const std::vector<int64_t> &from) {
+    forEach(taps, [&](const std::vector<int64_t> &tap) {
+      std::vector<int64_t> to{from[0], from[1] / perGroup * outPerGroup + tap[0]}, weight{from[1]};
+      weight.insert(weight.end(), tap.begin(), tap.end());
+      for (size_t i = 0; i < spatial; ++i) {
+        to.push_back(from[2 + i] * how.strides[i] + tap[1 + i] * how.dilations[i] - how.padLow[i]);
+        if (to.back() < 0 || to.back() >= dims[2 + i])
+          return;
+      }
+      y.values[linear(dims, to)] +=
+          x.values[linear(x.dims, from)] * filter.values[linear(filter.dims, weight)];
+    });
+  });
+  return y;
+}
+
 Tensor matmul(const Tensor &a, const Tensor &b) {
   const size_t rank = std::max(a.dims.size(), b.dims.size());
   auto dimOf = [&](const Tensor &t, size_t d) {

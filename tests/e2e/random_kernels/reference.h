@@ -17,6 +17,11 @@ struct Convolution {
 /// 0. If `samples` is not empty, returns only the elements of the result at these positions.
 Tensor convolution(const Tensor &x, const Tensor &filter, const Convolution &how,
                    const std::vector<size_t> &samples);
+/// The transposed convolution of x [N, C, spatial...] with filter [C, M / groups, kernel...]: each
+/// element of x adds filter times itself to the result. outputPadding: elements that are added to
+/// the end of each spatial dimension of the result.
+Tensor transposedConvolution(const Tensor &x, const Tensor &filter, const Convolution &how,
+                             const std::vector<int64_t> &outputPadding);
 /// Returns NumPy's matmul of tensors of rank 2 or more.
 Tensor matmul(const Tensor &a, const Tensor &b);
 Tensor transposed(const Tensor &x, const std::vector<size_t> &permutation);

@@ -109,6 +109,40 @@ TEST_F(MatricesTest, NeedADeviceWithTheShapeAndTheSubgroupSize) {
   EXPECT_EQ(grid(), 1u) << "the subgroup size may vary";
 }
 
+/// Adds two alternatives to the storage-buffer variant of grid 0: cheap workgroups of which a
+/// dispatch needs many, and costly ones of which it needs few.
+class AlternativesTest : public ChooseVariantTest {
+  void changeModel(TestModel &model) override {
+    auto &kernel = *model.program().kernels[0];
+    for (const uint32_t grid : {1, 2}) {
+      auto variant = std::make_unique<artifact::KernelVariantT>(*kernel.variants[0]);
+      variant->grid = grid;
+      variant->alternatives = 1;
+      variant->workgroup_cost = grid == 1 ? 10 : 100;
+      kernel.variants.push_back(std::move(variant));
+    }
+    for (auto &command : model.program().commands)
+      for (int grid = 0; grid < 2; ++grid)
+        command->other_workgroups.insert(command->other_workgroups.end(),
+                                         command->workgroups.begin(), command->workgroups.end());
+  }
+
+protected:
+  uint32_t grid(std::vector<double> workgroups) {
+    return chooseVariant(*program_->metadata().kernels()->Get(0), BindingChoice::kStorageBuffer,
+                         profile_, {}, workgroups)
+        .take()
+        ->grid();
+  }
+};
+
+TEST_F(AlternativesTest, TheCheapestForTheNumberOfWorkgroupsIsTaken) {
+  EXPECT_EQ(grid({1, 1, 1}), 1u);
+  EXPECT_EQ(grid({1, 16, 1}), 2u);
+  EXPECT_EQ(grid({1, 10, 1}), 2u) << "of equal costs the last one counts";
+  EXPECT_EQ(grid({}), 2u) << "the sizes are not known yet";
+}
+
 /// Adds a variant that uses int8 dot products.
 class DotProductsTest : public ChooseVariantTest {
   void changeModel(TestModel &model) override {
