@@ -6,8 +6,8 @@
 //   undefined, even if the operation is decorated NoContraction.
 // - Conversions from f32 and f64 to f16. Vulkan leaves the rounding to the driver, and some drivers
 //   truncate. The patterns round to the nearest f16, ties to even, before the conversion.
-// - Rounding of f64 to integers. On processors without 512-bit vectors, Mesa's software device
-//   rounds 1.5 to 1, and negative fractions to 0 instead of -0.
+// - Rounding of f64 to integers. On some processors (seen on one with AVX2 but without AVX-512),
+//   Mesa's software device rounds 1.5 to 1, and negative fractions to 0 instead of -0.
 // - The remainder of signed integers. MLIR's conversion treats the smallest integer as positive.
 #pragma once
 
