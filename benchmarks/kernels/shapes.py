@@ -18,17 +18,13 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+
+from sizes import model, weights
 
 DYNAMIC = 0.85  # The wanted ratio of rows with dynamic sizes,
 ODD = 0.7       # of other rows,
 GROUPED = 0.5   # and of grouped convolutions.
-
-
-def weights(*shape):
-    return np.random.default_rng(0).standard_normal(shape, np.float32) * np.float32(0.05)
 
 
 class Row:
@@ -37,12 +33,7 @@ class Row:
 
     def __init__(self, name, wanted, work, inputs, nodes, constants=(), dims=(), unit="GFLOP/s"):
         self.name, self.wanted, self.work, self.unit, self.dims = name, wanted, work, unit, dict(dims)
-        graph = helper.make_graph(
-            [helper.make_node(op, operands, [out], **attributes) for op, operands, out, attributes in nodes], "shapes",
-            [helper.make_tensor_value_info(input_name, TensorProto.FLOAT, shape) for input_name, shape in inputs.items()],
-            [helper.make_tensor_value_info(nodes[-1][2], TensorProto.FLOAT, None)],
-            [numpy_helper.from_array(array, constant) for constant, array in constants])
-        self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        self.model = model(inputs, nodes, constants)
         self.time = float("inf")
 
     def rate(self):

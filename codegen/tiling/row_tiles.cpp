@@ -25,7 +25,8 @@ TileShape rowTile(RankedTensorType type, const DeviceProfile &profile, bool base
   tile.shiftedRows = !baseline && tile.rowLength % 4 != 0 && tile.rowLength >= kMinShiftedRow;
   tile.run = tile.rowLength % 4 == 0 || tile.shiftedRows ? 4 : 1;
   const int64_t perLane = (tile.coveredRow() / tile.run + tile.lanes - 1) / tile.lanes * tile.run;
-  // A shifted row may touch one run more, for which it is not divided.
+  // A shifted row may need one run more than a row of the same length that begins with a whole
+  // vector. The limit is higher by this run, so that such a row is not divided because of it.
   const int64_t maxPoints =
       baseline ? kMaxRowPoints : kMaxSharedRowPoints + (tile.shiftedRows ? tile.run : 0);
   // A longer row is divided into equal chunks of whole runs.
