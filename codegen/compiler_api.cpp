@@ -115,7 +115,7 @@ gantry_compile_result_t compile(const char *model, const char *output, const boo
         options.file_read(options.user, location.c_str());
       };
   }
-  const codegen::BadAllocHandler handler;
+  const codegen::OutOfMemoryHandlers handlers;
   return static_cast<gantry_compile_result_t>(codegen::compileModel(model, output, native));
 }
 
@@ -212,7 +212,7 @@ gantry_compile_result_t gantry_read_tensor_proto(const char *path, int32_t *type
     if (!value)
       return refuseNull("gantry_read_tensor_proto", reporter, argument);
   return guarded("gantry_read_tensor_proto", reporter, [&] {
-    const codegen::BadAllocHandler handler;
+    const codegen::OutOfMemoryHandlers handlers;
     return readTensorProto(path, type, rank, dims, data, size_bytes, name, reporter);
   });
 }

@@ -8,8 +8,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <thread> // hardware_concurrency()
 #include <unistd.h>
+#include <utility>
 
 namespace gantry::codegen {
 
@@ -26,34 +28,56 @@ void endWithoutMemory() noexcept {
 
 namespace {
 
-std::atomic<size_t> sharedTasks{0}; // Number of tasks that are queued or running, in all pools.
+/// The pool to which this thread belongs. The TLS model avoids memory allocation at the first
+/// access in a thread.
+[[gnu::tls_model("initial-exec")]] thread_local CompilerThreads *poolOfThread = nullptr;
 
 std::mutex handlerMutex;
 unsigned handlerUsers = 0;
+std::atomic<std::new_handler> programsHandler{nullptr}; // The new-handler of the program.
 
 void onBadAlloc(void *, const char *, bool) { endWithoutMemory(); }
 
-} // namespace
-
-bool isWorkShared() { return sharedTasks.load() != 0; }
-
-BadAllocHandler::BadAllocHandler() {
-  const std::lock_guard<std::mutex> locked(handlerMutex);
-  if (handlerUsers++ == 0)
-    llvm::install_bad_alloc_error_handler(onBadAlloc);
+/// The new-handler: operator new calls it when malloc fails, and tries again when it returns.
+void onFailedNew() {
+  try {
+    const std::new_handler programs = programsHandler.load();
+    if (programs == nullptr)
+      throw std::bad_alloc();
+    programs();
+  } catch (const std::bad_alloc &) {
+    if (poolOfThread != nullptr && poolOfThread->hasTasks())
+      endWithoutMemory();
+    throw;
+  }
 }
 
-BadAllocHandler::~BadAllocHandler() {
+} // namespace
+
+OutOfMemoryHandlers::OutOfMemoryHandlers() {
   const std::lock_guard<std::mutex> locked(handlerMutex);
-  if (--handlerUsers == 0)
-    llvm::remove_bad_alloc_error_handler();
+  if (handlerUsers++ != 0)
+    return;
+  llvm::install_bad_alloc_error_handler(onBadAlloc);
+  programsHandler = std::get_new_handler();
+  std::set_new_handler(onFailedNew);
+}
+
+OutOfMemoryHandlers::~OutOfMemoryHandlers() {
+  const std::lock_guard<std::mutex> locked(handlerMutex);
+  if (--handlerUsers != 0)
+    return;
+  llvm::remove_bad_alloc_error_handler();
+  if (std::get_new_handler() == onFailedNew) // Otherwise the program has set another one since.
+    std::set_new_handler(programsHandler);
 }
 
 CompilerThreads::CompilerThreads() {
   const size_t wanted = std::max(1U, std::thread::hardware_concurrency()) - 1;
   threads_.reserve(wanted);
+  outer_ = std::exchange(poolOfThread, this);
   for (size_t i = 0; i < wanted; ++i) {
-    Result<Thread> thread = Thread::start("gantry-compile", [this] { runShared([&] { work(); }); });
+    Result<Thread> thread = Thread::start("gantry-compile", [this] { work(); });
     if (!thread.isOk()) {
       static std::atomic<bool> said = false;
       if (!said.exchange(true))
@@ -75,18 +99,14 @@ CompilerThreads::~CompilerThreads() {
   changed_.notify_all();
   for (Thread &thread : threads_)
     thread.join();
+  poolOfThread = outer_;
 }
 
-// Tasks use objects of the frames that wait for them. An exception must therefore not leave a task,
-// nor the loop that makes tasks, while others run: it would destroy these objects.
-
 void CompilerThreads::asyncEnqueue(std::function<void()> task, Group *group) {
-  try {
+  {
     const std::lock_guard<std::mutex> locked(mutex_);
     queue_.push_back({std::move(task), group});
-    sharedTasks.fetch_add(1);
-  } catch (const std::bad_alloc &) {
-    endWithoutMemory();
+    unfinished_.fetch_add(1);
   }
   changed_.notify_all();
 }
@@ -95,20 +115,17 @@ void CompilerThreads::runTask(std::unique_lock<std::mutex> &locked,
                               std::deque<Task>::iterator task) {
   const Task taken = std::move(*task);
   queue_.erase(task);
-  try {
-    active_.push_back(taken.group);
-    locked.unlock();
-    taken.run();
-  } catch (const std::bad_alloc &) {
-    endWithoutMemory();
-  }
+  active_.push_back(taken.group);
+  locked.unlock();
+  taken.run();
   locked.lock();
-  sharedTasks.fetch_sub(1);
+  unfinished_.fetch_sub(1);
   active_.erase(std::find(active_.begin(), active_.end(), taken.group));
   changed_.notify_all();
 }
 
 void CompilerThreads::work() {
+  poolOfThread = this;
   std::unique_lock<std::mutex> locked(mutex_);
   for (;;) {
     changed_.wait(locked, [&] { return quit_ || !queue_.empty(); });

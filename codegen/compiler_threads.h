@@ -7,19 +7,21 @@
 // Out of memory: the compiler is built with exceptions, so std::bad_alloc reaches the C API, which
 // returns an error. LLVM is built without exceptions, which limits this in two ways. LLVM's
 // containers end the process when malloc fails. An exception that passes through LLVM's frames does
-// not run their destructors, so a mutex may stay locked and a task of another thread may be lost.
-// Therefore, where memory runs out in LLVM's containers or while several threads work, the process
-// ends with one line of text (endWithoutMemory). docs/out-of-memory.md lists these places.
+// not run their destructors, so other threads may still run tasks that use objects of these frames.
+// Therefore, where memory runs out in LLVM's containers or while a pool has unfinished tasks, the
+// process ends with one line of text (endWithoutMemory). Operator new decides this before it throws
+// (OutOfMemoryHandlers), because the objects are gone once an exception has been caught.
+// docs/out-of-memory.md lists these places.
 #pragma once
 
 #include "engine/base/thread.h"
 
 #include "llvm/Support/ThreadPool.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <new>
 #include <vector>
 
 namespace gantry::codegen {
@@ -28,33 +30,22 @@ namespace gantry::codegen {
 /// the program has set a terminate handler, otherwise abort(). Allocates no memory.
 [[noreturn]] void endWithoutMemory() noexcept;
 
-/// Returns whether any CompilerThreads pool has tasks that are queued or running.
-bool isWorkShared();
-
-/// Calls step(), which may share its work with other threads, and returns its result. If it throws
-/// std::bad_alloc while other threads work, the process ends; otherwise the exception is passed on.
-template <typename Step> auto runShared(Step &&step) {
-  try {
-    return step();
-  } catch (const std::bad_alloc &) {
-    if (!isWorkShared())
-      throw;
-  }
-  endWithoutMemory();
-}
-
-/// While an object of this class exists, LLVM calls endWithoutMemory() when malloc fails. Several
-/// objects may exist at once.
-class BadAllocHandler {
+/// While an object of this class exists, the process ends with endWithoutMemory() in two cases:
+/// malloc fails in LLVM's containers, or operator new fails in a thread of a CompilerThreads pool
+/// that has unfinished tasks. In all other cases, operator new behaves as it did before: it calls
+/// the program's new-handler (std::set_new_handler), or throws std::bad_alloc. Several objects may
+/// exist at once.
+class OutOfMemoryHandlers {
 public:
-  BadAllocHandler();
-  ~BadAllocHandler();
-  BadAllocHandler(const BadAllocHandler &) = delete;
-  BadAllocHandler &operator=(const BadAllocHandler &) = delete;
+  OutOfMemoryHandlers();
+  ~OutOfMemoryHandlers();
+  OutOfMemoryHandlers(const OutOfMemoryHandlers &) = delete;
+  OutOfMemoryHandlers &operator=(const OutOfMemoryHandlers &) = delete;
 };
 
 /// A thread pool in which a thread that waits for a group runs tasks of that group. Tasks may
-/// therefore wait for groups of their own without a deadlock.
+/// therefore wait for groups of their own without a deadlock. The thread that creates the pool must
+/// also destroy it.
 class CompilerThreads : public llvm::ThreadPoolInterface {
 public:
   /// Starts one thread fewer than there are processors, or as many as the system allows, and logs a
@@ -62,6 +53,8 @@ public:
   CompilerThreads();
   ~CompilerThreads() override;
 
+  /// Returns whether tasks are queued or running.
+  bool hasTasks() const { return unfinished_.load() != 0; }
   /// Returns the number of threads that were started. A pool with 0 threads must not be used.
   size_t count() const { return threads_.size(); }
 
@@ -83,7 +76,9 @@ private:
   /// Removes the task from the queue and runs it. Releases the lock while the task runs.
   void runTask(std::unique_lock<std::mutex> &locked, std::deque<Task>::iterator task);
 
-  std::mutex mutex_; // Guards every member below except threads_.
+  std::atomic<size_t> unfinished_{0}; // Number of tasks that are queued or running.
+  CompilerThreads *outer_ = nullptr;  // The pool to which the creating thread belonged before.
+  std::mutex mutex_;                  // Guards every member below except threads_.
   std::condition_variable changed_;
   std::deque<Task> queue_;
   std::vector<Group *> active_; // Groups of the running tasks; a group appears once per task.

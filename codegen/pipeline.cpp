@@ -402,7 +402,7 @@ public:
     if (!options_.reproducer.empty())
       manager.enableCrashReproducerGeneration(options_.reproducer);
     buildPipeline(manager, options_, folders, profile);
-    if (runShared([&] { return failed(manager.run(module)); }))
+    if (failed(manager.run(module)))
       return failedPass(module);
     if (!dumped.isOk())
       return check(dumped);

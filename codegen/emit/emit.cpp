@@ -1,6 +1,5 @@
 #include "codegen/emit/emit.h"
 
-#include "codegen/compiler_threads.h"
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/emit/model_names.h"
 #include "codegen/emit/program_builder.h"
@@ -186,14 +185,12 @@ ProgramBuilder::KernelGeometry geometryOf(ModuleOp kernel) {
 void buildKernels(MLIRContext *context, std::vector<KernelJob> &jobs, const EmitOptions &options) {
   std::mutex progress;
   size_t done = 0;
-  runShared([&] {
-    parallelForEach(context, jobs, [&](KernelJob &job) {
-      runShared([&] { job.status = buildKernel(job, options); });
-      std::lock_guard<std::mutex> lock(progress);
-      ++done;
-      if (options.kernelDone)
-        options.kernelDone(done, jobs.size());
-    });
+  parallelForEach(context, jobs, [&](KernelJob &job) {
+    job.status = buildKernel(job, options);
+    std::lock_guard<std::mutex> lock(progress);
+    ++done;
+    if (options.kernelDone)
+      options.kernelDone(done, jobs.size());
   });
 }
 
