@@ -75,8 +75,20 @@ static void declareRequirements(spirv::ModuleOp module) {
   }
 }
 
+/// Returns whether SPIRV-Tools' simplification may make the module invalid. It folds a cast of a
+/// constant vector of f16 as if each element had 32 bits (version 2023.1, BitCastScalarOrVector).
+/// The constant may first appear during the optimisation.
+static bool castsHalves(spirv::ModuleOp module) {
+  const WalkResult result = module.walk([](spirv::BitcastOp cast) {
+    const auto from = dyn_cast<VectorType>(cast.getOperand().getType());
+    return from && from.getElementType().isF16() ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 /// Validates the words, optimises them and validates the result. Returns the optimised words.
-static Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t> &words) {
+/// simplify: whether to simplify instructions, see castsHalves().
+static Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t> &words, bool simplify) {
   std::string messages;
   auto collect = [&](spv_message_level_t level, const char *, const spv_position_t &position,
                      const char *message) {
@@ -96,9 +108,10 @@ static Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t> &words
   optimizer.SetMessageConsumer(collect);
   optimizer.RegisterPass(spvtools::CreateEliminateDeadFunctionsPass())
       .RegisterPass(spvtools::CreateLocalMultiStoreElimPass())
-      .RegisterPass(spvtools::CreateCCPPass())
-      .RegisterPass(spvtools::CreateSimplificationPass())
-      .RegisterPass(spvtools::CreateLocalRedundancyEliminationPass())
+      .RegisterPass(spvtools::CreateCCPPass());
+  if (simplify)
+    optimizer.RegisterPass(spvtools::CreateSimplificationPass());
+  optimizer.RegisterPass(spvtools::CreateLocalRedundancyEliminationPass())
       .RegisterPass(spvtools::CreateAggressiveDCEPass())
       .RegisterPass(spvtools::CreateCompactIdsPass());
   spvtools::OptimizerOptions run;
@@ -133,8 +146,9 @@ Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
     return binary;
   }
 
-  GANTRY_ASSIGN_OR_RETURN(binary.words,
-                          optimize(fetchTexels({serialized.begin(), serialized.end()})));
+  GANTRY_ASSIGN_OR_RETURN(
+      binary.words,
+      optimize(fetchTexels({serialized.begin(), serialized.end()}), !castsHalves(module)));
   binary.sharedBytes = sharedBytesOf(binary.words);
   return binary;
 }
