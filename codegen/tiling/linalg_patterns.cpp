@@ -176,6 +176,20 @@ bool isRowReduction(linalg::GenericOp op) {
          combinerOf(op) && isRowMap(op.getIndexingMapsArray().back());
 }
 
+OpOperand *rowOperandOf(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() != 1 || !combinerOf(op))
+    return nullptr;
+  llvm::SmallVector<unsigned> dims;
+  op.getReductionDims(dims);
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    const AffineMap map = op.getMatchingIndexingMap(operand);
+    if (isa<RankedTensorType>(operand->get().getType()) && map.getNumResults() > 0 &&
+        map.getResults().back() == getAffineDimExpr(dims.front(), op.getContext()))
+      return operand;
+  }
+  return nullptr;
+}
+
 bool isElementwise(linalg::GenericOp op) {
   return op.getNumReductionLoops() == 0 && op.getNumResults() == 1 &&
          op.getIndexingMapsArray().back().isIdentity();

@@ -61,6 +61,11 @@ bool isRowMap(mlir::AffineMap map);
 /// be combined, with an extent of 1 in place of that dimension in the result.
 bool isRowReduction(mlir::linalg::GenericOp op);
 
+/// Returns the first tensor operand of a reduction over one dimension whose last index is the
+/// reduction's loop, so that neighbouring steps read neighbouring elements. Null if there is none,
+/// and if partial results of the reduction cannot be combined.
+mlir::OpOperand *rowOperandOf(mlir::linalg::GenericOp op);
+
 /// Returns whether the operation has no reduction and one result, and writes each element of the
 /// result at its own loop coordinates. Operands may have any map.
 bool isElementwise(mlir::linalg::GenericOp op);

@@ -1,5 +1,9 @@
-// The tile of a row kernel: rowTile() of tile_choice.h.
+// The tiles of kernels that process a row at a time: rowTiles() and reducedRowTiles() of
+// tile_choice.h.
+#include "codegen/tiling/linalg_patterns.h"
 #include "codegen/tiling/tile_choice.h"
+
+#include <functional>
 
 namespace gantry::codegen {
 
@@ -12,18 +16,15 @@ namespace {
 constexpr int64_t kMaxRowPoints = 16, kMaxSharedRowPoints = 128;
 // Shorter rows are not shifted (TileShape::shiftedRows): most of their runs would be partial.
 constexpr int64_t kMinShiftedRow = 24;
+constexpr int64_t kWidth = 4; // Elements of a vector.
 
-} // namespace
-
-TileShape rowTile(RankedTensorType type, const DeviceProfile &profile, bool baseline) {
-  TileShape tile;
-  tile.result.assign(type.getRank(), 1);
-  tile.laneDim = type.getRank() - 1;
-  tile.rowLength = type.getShape().back();
-  const int64_t lanes = baseline ? 1 : profile.subgroupSize;
+/// Divides rows of this length among the lanes of a tile; among one lane if the row is shorter than
+/// two elements per lane. Returns the number of elements that a lane holds at a time.
+int64_t divideRow(TileShape &tile, int64_t length, int64_t lanes, bool baseline) {
+  tile.rowLength = length;
   tile.lanes = tile.rowLength >= 2 * lanes ? lanes : 1;
-  tile.shiftedRows = !baseline && tile.rowLength % 4 != 0 && tile.rowLength >= kMinShiftedRow;
-  tile.run = tile.rowLength % 4 == 0 || tile.shiftedRows ? 4 : 1;
+  tile.shiftedRows = !baseline && tile.rowLength % kWidth != 0 && tile.rowLength >= kMinShiftedRow;
+  tile.run = tile.rowLength % kWidth == 0 || tile.shiftedRows ? kWidth : 1;
   const int64_t perLane = (tile.coveredRow() / tile.run + tile.lanes - 1) / tile.lanes * tile.run;
   // A shifted row may need one run more than a row of the same length that begins with a whole
   // vector. The limit is higher by this run, so that such a row is not divided because of it.
@@ -32,8 +33,62 @@ TileShape rowTile(RankedTensorType type, const DeviceProfile &profile, bool base
   // A longer row is divided into equal chunks of whole runs.
   const int64_t chunks = (perLane + maxPoints - 1) / maxPoints;
   const int64_t runs = (perLane / tile.run + chunks - 1) / chunks;
-  tile.result.back() = runs * tile.run;
-  return tile;
+  return runs * tile.run;
+}
+
+/// Returns the numbers of lanes that may share a row.
+llvm::SmallVector<int64_t> lanesOf(const DeviceProfile &profile, bool baseline) {
+  if (baseline)
+    return {1};
+  return {1, static_cast<int64_t>(profile.subgroupSize)};
+}
+
+} // namespace
+
+std::vector<TileShape> rowTiles(RankedTensorType type, const DeviceProfile &profile,
+                                bool baseline) {
+  TileShape tile;
+  tile.result.assign(type.getRank(), 1);
+  tile.laneDim = type.getRank() - 1;
+  std::vector<TileShape> tiles;
+  for (const int64_t lanes : lanesOf(profile, baseline)) {
+    tile.result.back() = divideRow(tile, type.getShape().back(), lanes, baseline);
+    if (tiles.empty() || tile.lanes > 1)
+      tiles.push_back(tile);
+  }
+  // A lane that holds only a part of its share of a row loads the row again for each reduction and
+  // for the result.
+  const auto holdsRow = [](const TileShape &each) {
+    return each.heldColumns() * each.lanes >= each.coveredRow();
+  };
+  if (llvm::any_of(tiles, holdsRow))
+    llvm::erase_if(tiles, std::not_fn(holdsRow));
+  return tiles;
+}
+
+std::vector<TileShape> reducedRowTiles(func::FuncOp kernel, const DeviceProfile &profile) {
+  linalg::GenericOp only;
+  bool isOne = kernel.getNumResults() == 1;
+  kernel.walk([&](linalg::GenericOp op) {
+    if (op.getNumReductionLoops() == 0)
+      return;
+    isOne &= !only;
+    only = op;
+  });
+  OpOperand *row = only && isOne ? rowOperandOf(only) : nullptr;
+  const int64_t length = row ? reductionExtentsOf(only).front() : 0;
+  if (length < 2 * kWidth) // Also if it is dynamic, which is negative.
+    return {};
+  TileShape tile;
+  tile.result.assign(cast<RankedTensorType>(kernel.getResultTypes().front()).getRank(), 1);
+  tile.reducesRows = true;
+  std::vector<TileShape> tiles;
+  for (const int64_t lanes : lanesOf(profile, /*baseline=*/false)) {
+    tile.reduction = {divideRow(tile, length, lanes, /*baseline=*/false)};
+    if (tiles.empty() || tile.lanes > 1)
+      tiles.push_back(tile);
+  }
+  return tiles;
 }
 
 } // namespace gantry::codegen

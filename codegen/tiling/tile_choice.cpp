@@ -81,11 +81,15 @@ bool hasDotProducts(func::FuncOp kernel) {
 TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKind kind,
                       size_t candidate, int64_t dynamicExtent) {
   const bool baseline = kind != TileKind::kTexel;
-  if (isOverRows(kernel))
-    return {rowTile(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline), 0,
-            0, 1};
   TileSearch search(kernel, profile, baseline ? CostModel::kStorageBuffers : CostModel::kTexels,
                     /*keepsAll=*/candidate > 0, dynamicExtent);
+  if (isOverRows(kernel)) {
+    const auto tiles =
+        rowTiles(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline);
+    const TileChoice cheapest = search.cheapest(tiles);
+    // Emission reports the operation that no tile supports.
+    return {cheapest.tile.rowLength ? cheapest.tile : tiles.front(), 0, 0, search.compared()};
+  }
   if (const auto attention = attentionIn(kernel))
     return search.cheapest(attentionTiles(kernel, *attention, profile, baseline));
   const std::vector<CostedTile> starts = startsOf(search, profile, kind);
@@ -96,7 +100,11 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
       best = std::move(start);
   }
   if (!baseline) {
-    for (const TileShape &tile : laneTiles(search.extents(), profile)) {
+    std::vector<TileShape> tiles = laneTiles(search.extents(), profile);
+    for (const TileShape &row : reducedRowTiles(kernel, profile))
+      if (search.predict(row).isSupported)
+        tiles.push_back(row);
+    for (const TileShape &tile : tiles) {
       // If costs are equal, the tile that merges more dimensions is taken: it covers a contiguous
       // range of memory.
       const CostedTile other = search.costed(tile);

@@ -65,10 +65,16 @@ TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, T
 std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile,
                                           size_t candidate = 0, const std::string &measured = {});
 
-/// Returns the only tile of a row kernel with this result type. A subgroup shares a row. One
-/// invocation computes the row, without subgroup operations, if `baseline` is set or if the row is
-/// shorter than two elements per lane.
-TileShape rowTile(mlir::RankedTensorType type, const DeviceProfile &profile, bool baseline);
+/// Returns the tiles of a row kernel with this result type: one invocation computes a row, or,
+/// unless `baseline` is set or the row is shorter than two elements per lane, a subgroup. If some
+/// of these tiles hold a whole row in registers, only they are returned.
+std::vector<TileShape> rowTiles(mlir::RankedTensorType type, const DeviceProfile &profile,
+                                bool baseline);
+
+/// Returns the tiles with which one invocation, or a subgroup, reduces a row of an operand to one
+/// point of the result. None unless the kernel has one reduction, over one dimension of static
+/// extent, along which an operand's elements are neighbours, and the row is long enough.
+std::vector<TileShape> reducedRowTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile);
 
 /// Returns the tile with this exact text (tile_text.h). kind: kBaseline, kTexel or kDots. Fails
 /// with kInvalidArgument and the reason if the text is not a tile or if the kernel cannot have this

@@ -70,9 +70,13 @@ struct TileShape {
   // With cooperative matrices, threads[matrix.rows] is matrix.down * matrix.rowsPerPass() and
   // threads[matrix.columns] is matrix.across * matrix.vectorsPerRow().
   MatrixTile matrix{};
-  // Row kernels (emitter/row_kernel.h), which compute a whole row of the result at a time: the
-  // length of a row, the extent of the last dimension. 0: any other kernel.
+  // Kernels that process a whole row at a time: the length of a row. Row kernels
+  // (emitter/row_kernel.h) compute a row of the result, which extends along the last dimension. 0:
+  // any other kernel.
   int64_t rowLength = 0;
+  // True: a row is not a part of the result. The lanes reduce a row of an operand to one point of
+  // the result (emitter/row_reduction.h); `reduction` has the elements that a lane holds at a time.
+  bool reducesRows = false;
   // True if rows begin at addresses that are not multiples of four. Runs of four columns then begin
   // at multiples of four in memory instead of in the row, so that they are vectors: a row's first
   // run may begin up to 3 elements before the row, and its last run may end beyond it. Loads may
@@ -98,18 +102,24 @@ struct TileShape {
     return space;
   }
 
-  /// Row kernels: the number of elements from the start of a row's first run to the end of its
+  /// Returns whether lanes divide the points along a tile dimension.
+  bool hasLanesAlong(unsigned dim) const { return lanes > 1 && dim == laneDim && !reducesRows; }
+
+  /// With rowLength: the number of a row's elements that a lane holds at a time.
+  int64_t heldColumns() const { return reducesRows ? reduction.front() : result.back(); }
+
+  /// With rowLength: the number of elements from the start of a row's first run to the end of its
   /// last.
   int64_t coveredRow() const { return shiftedRows ? (rowLength + 6) / 4 * 4 : rowLength; }
 
   /// Returns the number of points of the whole tile along a tile dimension. The tile is computed by
   /// a workgroup if it has lanes or is staged, and by one invocation otherwise.
   int64_t extent(unsigned dim) const {
-    if (rowLength && dim + 1 == result.size())
+    if (rowLength && !reducesRows && dim + 1 == result.size())
       return rowLength;
     if (!threads.empty())
       return result[dim] * threads[dim];
-    return lanes > 1 && dim == laneDim ? result[dim] * lanes : result[dim];
+    return hasLanesAlong(dim) ? result[dim] * lanes : result[dim];
   }
 };
 

@@ -49,8 +49,8 @@ bool parseNumber(std::string_view text, int64_t min, int64_t &number) {
 std::string describeTile(const TileShape &tile) {
   if (tile.rowLength)
     return "a row of " + std::to_string(tile.rowLength) + " by " + std::to_string(tile.lanes) +
-           (tile.lanes > 1 ? " lanes" : " lane") + ", " + std::to_string(tile.result.back()) +
-           " points at a time";
+           (tile.lanes > 1 ? " lanes" : " lane") + ", " + std::to_string(tile.heldColumns()) +
+           (tile.reducesRows ? " elements" : " points") + " at a time";
   std::string text = tile.result.empty() ? "1" : "";
   if (const MatrixTile &matrix = tile.matrix) {
     auto by = [](int64_t x, int64_t y) { return std::to_string(x) + "x" + std::to_string(y); };
@@ -105,6 +105,8 @@ std::string exactTile(const TileShape &tile) {
   add("along", tile.lanes > 1 ? tile.laneDim : 0, 0);
   add("run", tile.run, 1);
   add("row", tile.rowLength, 0);
+  if (tile.reducesRows)
+    text += " reduced";
   add("keys", tile.keys, 0);
   if (tile.dots)
     text += " dots";

@@ -16,16 +16,17 @@ KernelEmitter::KernelEmitter(func::FuncOp kernel, const TileShape &tile, IndexSp
                                              guards_, loops_, invocation_},
       access_(context_), shared_(context_), lanes_(context_),
       evaluator_(context_, access_, bodies_, reductions_), bodies_(context_, evaluator_),
+      rows_(context_, evaluator_, bodies_, lanes_),
       staging_(context_, shared_, access_, evaluator_), accumulation_(context_, bodies_, staging_),
       dots_(context_, access_, evaluator_), attention_(context_, evaluator_, accumulation_, lanes_),
       matmul_(context_, shared_, evaluator_),
-      reductions_(context_,
-                  {evaluator_, accumulation_, shared_, staging_, dots_, attention_, matmul_}) {}
+      reductions_(context_, {evaluator_, accumulation_, shared_, staging_, dots_, attention_,
+                             matmul_, rows_}) {}
 
 void KernelEmitter::emit(const InvocationIds &ids) {
-  if (tile_.rowLength) {
+  if (tile_.rowLength && !tile_.reducesRows) {
     RowKernel::placeInvocation(tile_, space_, ids.lane, invocation_);
-    RowKernel(context_, access_, evaluator_, bodies_, reductions_, lanes_).emit(ids.tile);
+    RowKernel(context_, access_, evaluator_, reductions_, rows_, lanes_).emit(ids.tile);
     return;
   }
   const TilePoints::Points points =

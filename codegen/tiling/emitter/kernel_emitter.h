@@ -17,6 +17,7 @@
 #include "codegen/tiling/emitter/online_softmax.h"
 #include "codegen/tiling/emitter/reduction.h"
 #include "codegen/tiling/emitter/row_kernel.h"
+#include "codegen/tiling/emitter/row_reduction.h"
 #include "codegen/tiling/emitter/staging.h"
 #include "codegen/tiling/emitter/tensor_evaluator.h"
 #include "codegen/tiling/emitter/tile_points.h"
@@ -60,6 +61,7 @@ private:
   RowLanes lanes_;
   TensorEvaluator evaluator_;
   BodyEvaluator bodies_;
+  RowReduction rows_;
   Staging staging_;
   Accumulation accumulation_;
   DotProducts dots_;

@@ -4,6 +4,7 @@
 #include "codegen/tiling/emitter/dot_products.h"
 #include "codegen/tiling/emitter/matmul.h"
 #include "codegen/tiling/emitter/online_softmax.h"
+#include "codegen/tiling/emitter/row_reduction.h"
 #include "codegen/tiling/emitter/staging.h"
 #include "codegen/tiling/emitter/tensor_evaluator.h"
 #include "codegen/tiling/linalg_patterns.h"
@@ -87,12 +88,23 @@ Values Reductions::reduce(linalg::GenericOp op, llvm::ArrayRef<Point> points,
   if (tile_.keys > 0)
     if (const auto attention = attentionOf(op))
       return parts_.attention.evaluate(*attention, points, grid);
+  if (tile_.reducesRows)
+    return reduceRows(op, points);
   const Nest nest = nestOf(op, points, grid);
   Values accumulators = parts_.evaluator.evaluate(op.getDpsInits().front(), points, grid);
   if (tile_.buffers > 1 && !parts_.shared.words().empty())
     parts_.shared.barrier(); // Waits until the boxes of other operations have been read.
   emitLevel(nest, 0, LoopIndex(op.getNumLoops(), IndexExpr(0)), IndexExpr(0), accumulators);
   return accumulators;
+}
+
+Values Reductions::reduceRows(linalg::GenericOp op, llvm::ArrayRef<Point> points) {
+  Values results;
+  for (const Point &point : points)
+    results.push_back(point.guard == 0
+                          ? parts_.rows.reduce(op, point, parts_.rows.startOf(op, point))
+                          : sink_.fail(op)); // Loads of the row would need this guard too.
+  return results;
 }
 
 Reductions::Nest Reductions::nestOf(linalg::GenericOp op, llvm::ArrayRef<Point> points,

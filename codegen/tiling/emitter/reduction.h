@@ -1,6 +1,7 @@
 // Emits reductions: a reduction becomes a loop nest with one accumulator per point.
 //
-// Attentions are emitted by online_softmax.h, matmuls with cooperative matrices by matmul.h.
+// Attentions are emitted by online_softmax.h, matmuls with cooperative matrices by matmul.h, and
+// reductions of rows that lanes share by row_reduction.h.
 // Results are cached by point, so a point is reduced once.
 //
 // A long sum is computed in blocks: each block is summed from zero and then added to the total. The
@@ -17,6 +18,7 @@ namespace gantry::codegen {
 class DotProducts;
 class Matmul;
 class OnlineSoftmax;
+class RowReduction;
 class SharedMemory;
 
 class Reductions {
@@ -30,6 +32,7 @@ public:
     DotProducts &dots;
     OnlineSoftmax &attention;
     Matmul &matmul;
+    RowReduction &rows;
   };
   Reductions(const KernelContext &context, const Parts &parts)
       : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
@@ -46,6 +49,7 @@ private:
   struct Level;
   struct Nest;
   Values reduce(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points, const PointGrid &grid);
+  Values reduceRows(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points);
   Nest nestOf(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points, const PointGrid &grid);
   void emitLevel(const Nest &nest, size_t level, const LoopIndex &offsets, const IndexExpr &stage,
                  Values &accumulators);

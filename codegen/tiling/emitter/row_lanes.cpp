@@ -68,6 +68,33 @@ Columns RowLanes::shiftedColumnsOf(const IndexExpr &chunk, const IndexExpr &rowS
   return columns;
 }
 
+Values RowLanes::forChunks(const IndexExpr &rowStart, Values carried,
+                           llvm::function_ref<void(const Columns &, Values &)> body) {
+  const int64_t held = tile_.heldColumns(), perChunk = held * tile_.lanes;
+  const int64_t chunks = (tile_.coveredRow() + perChunk - 1) / perChunk;
+  auto emitChunk = [&](const IndexExpr &chunk, Values &inside) {
+    body(tile_.shiftedRows ? shiftedColumnsOf(chunk, rowStart, held)
+                           : columnsOf(chunk, IndexExpr(tile_.rowLength), held, tile_.run),
+         inside);
+  };
+  if (chunks == 1)
+    emitChunk(IndexExpr(0), carried);
+  else
+    loops_.forChunks(chunks, carried, emitChunk);
+  return carried;
+}
+
+llvm::SmallVector<int32_t> RowLanes::guardsOf(const Columns &columns) {
+  llvm::SmallVector<int32_t> guards;
+  for (size_t j = 0; j < columns.index.size(); ++j) {
+    bool never = false;
+    guards.push_back(columns.begun.empty()
+                         ? guards_.with(0, columns.inside[j], never)
+                         : guards_.withPartial(0, {columns.inside[j], columns.begun[j]}, never));
+  }
+  return guards;
+}
+
 Value RowLanes::reduceLanes(Value value, Combine combine) {
   for (int64_t distance = 1; distance < tile_.lanes; distance *= 2) {
     sink_.count(Cost::kShuffle);

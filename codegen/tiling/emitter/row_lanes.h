@@ -1,6 +1,7 @@
 // Divides the elements of a row among the lanes of a subgroup, and combines the lanes' values.
 //
-// Row kernels divide the columns of a row in this way, attention kernels the keys of a block.
+// Row kernels and reductions of rows divide the columns of a row in this way, attention kernels the
+// keys of a block.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -19,8 +20,8 @@ struct Columns {
 class RowLanes {
 public:
   explicit RowLanes(const KernelContext &context)
-      : tile_(context.tile), space_(context.space), sink_(context.sink),
-        invocation_(context.invocation) {}
+      : tile_(context.tile), space_(context.space), sink_(context.sink), guards_(context.guards),
+        loops_(context.loops), invocation_(context.invocation) {}
 
   /// Returns the columns that this lane holds in a chunk of a row with `extent` elements. A chunk
   /// is the part of a row that the lanes hold at a time (row_kernel.h), or a block of keys
@@ -33,6 +34,13 @@ public:
   /// row's first element, in elements.
   Columns shiftedColumnsOf(const IndexExpr &chunk, const IndexExpr &rowStart, int64_t held);
 
+  /// Emits `body` for all chunks of a row of tile_.rowLength elements, in a loop that carries
+  /// `carried`. Returns the results of the loop. rowStart: as in shiftedColumnsOf().
+  Values forChunks(const IndexExpr &rowStart, Values carried,
+                   llvm::function_ref<void(const Columns &, Values &)> body);
+  /// Returns, for each column, the guard under which it exists.
+  llvm::SmallVector<int32_t> guardsOf(const Columns &columns);
+
   using Combine = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;
   /// Combines the values of all lanes in log2(lanes) exchanges. Every lane gets the result.
   mlir::Value reduceLanes(mlir::Value value, Combine combine);
@@ -41,6 +49,8 @@ private:
   const TileShape &tile_;
   IndexSpace &space_;
   KernelSink &sink_;
+  Guards &guards_;
+  Loops &loops_;
   const Invocation &invocation_;
 };
 

@@ -128,7 +128,7 @@ TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
   Line line;
   const IndexExpr base = space_.scale(coordinate, tile_.extent(dim));
   for (int64_t j = 0; j < tile_.result[dim]; ++j) {
-    if (hasLanesAlong(dim)) {
+    if (tile_.hasLanesAlong(dim)) {
       addLanePoint(line, j, extent, coordinate, invocation);
       continue;
     }
@@ -141,7 +141,7 @@ TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
     // like the others, because lanes load together what has the same conditions.
     const IndexExpr tested =
         tile_.matrix ? guards_.testedIndex(line.index.back(), extent) : line.index.back();
-    line.inside.push_back(j > 0 || isStaged() || tile_.lanes > 1
+    line.inside.push_back(j > 0 || isStaged() || (tile_.lanes > 1 && !tile_.reducesRows)
                               ? space_.sub(space_.sub(extent, IndexExpr(1)), tested)
                               : IndexExpr(0));
   }
@@ -174,7 +174,7 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
           bool never = false;
           stored.guard = guards_.with(stored.guard, inside, never);
           // Loads along the lanes' dimension need no guard, because runs are moved inside.
-          if (!hasLanesAlong(d))
+          if (!tile_.hasLanesAlong(d))
             moved.guard = guards_.with(moved.guard, inside, never);
         }
         stored.index = moved.index;
@@ -187,6 +187,9 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
   for (auto [load, store] : llvm::zip(points.load, points.store)) {
     splitMerged(tile_, space_, shapes_, load);
     store.index = load.index;
+    bool never = false;
+    if (tile_.reducesRows && tile_.lanes > 1) // Each lane has the result; the first one stores it.
+      store.guard = guards_.with(store.guard, space_.scale(invocation.lane, -1), never);
   }
   invocation.matrix.points = points.load;
   return points;

@@ -49,7 +49,6 @@ private:
   IndexExpr placeInMatrices(unsigned dim, int64_t point, const MatrixPlaces &places);
 
   bool isStaged() const { return !tile_.threads.empty(); }
-  bool hasLanesAlong(unsigned dim) const { return tile_.lanes > 1 && dim == tile_.laneDim; }
 
   const TileShape &tile_;
   IndexSpace &space_;
