@@ -59,6 +59,7 @@ public:
       : block_(function.getBody().front()), classes_(classes) {}
 
   void run() {
+    hoistArgumentDims(block_); // Padded copies of arguments use these dimensions.
     llvm::SmallVector<Operation *> operations;
     for (Operation &op : block_)
       operations.push_back(&op);
@@ -90,7 +91,8 @@ private:
       if (std::optional<Padded> padded = padConstant(constant, shape))
         return known[Shape(shape)] = *padded;
     const Padded own = original(tensor);
-    builder.setInsertionPointAfterValue(own.value);
+    if (own.value.getDefiningOp() != nullptr) // Otherwise the copy stays behind the dimensions.
+      builder.setInsertionPointAfterValue(own.value);
     return known[Shape(shape)] = resize(builder, own, shape);
   }
 
