@@ -207,6 +207,27 @@ TEST(BadInput, InvalidShapesAndOperands) {
   dots.output("y");
   expectError(dots, "does not match the shape [3, 2]");
 
+  for (const bool isPads : {true, false}) {
+    ModelBuilder transposed;
+    transposed.input("x", {"1", "1", "2"});
+    transposed.weights("w", {1, 1, 2});
+    onnx::NodeProto &node = transposed.node("ConvTranspose", {"x", "w"}, {"y"});
+    onnx::AttributeProto &attribute = *node.add_attribute();
+    if (isPads) {
+      attribute.set_name("pads");
+      attribute.set_type(onnx::AttributeProto::INTS);
+      attribute.add_ints(-1);
+      attribute.add_ints(-1);
+    } else {
+      attribute.set_name("auto_pad");
+      attribute.set_type(onnx::AttributeProto::STRING);
+      attribute.set_s("SAME");
+    }
+    transposed.output("y");
+    expectError(transposed, isPads ? "pads has the value -1; it must be from 0 to 2^31"
+                                   : "auto_pad is \"SAME\"");
+  }
+
   ModelBuilder product;
   product.input("x", {"2", "3"});
   product.weights("w", {4, 5});

@@ -518,6 +518,25 @@ TEST(TensorProto, TypedFieldsAndRawDataGiveTheSameTensor) {
   EXPECT_FALSE(readTensorProto(scratch.write("c.pb", "no proto"), tensor, error));
 }
 
+TEST(Pads, OfIntegersConvertTheFloatOfFormerOpsets) {
+  Scratch scratch;
+  ModelBuilder m(10);
+  m.input("x", {"2"}, onnx::TensorProto::INT32);
+  onnx::NodeProto &pad = m.node("Pad", {"x"}, {"y"});
+  onnx::AttributeProto &pads = *pad.add_attribute(), &value = *pad.add_attribute();
+  pads.set_name("pads");
+  pads.set_type(onnx::AttributeProto::INTS);
+  pads.add_ints(1);
+  pads.add_ints(1);
+  value.set_name("value");
+  value.set_type(onnx::AttributeProto::FLOAT);
+  value.set_f(3);
+  m.output("y");
+  auto imported = import(scratch.write("pad.onnx", m.bytes()));
+  ASSERT_TRUE(imported);
+  EXPECT_NE(imported.text().find("arith.constant 3 : i32"), std::string::npos) << imported.text();
+}
+
 TEST(Operators, AreListedSorted) {
   std::vector<std::string> names = supportedOnnxOperators();
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));

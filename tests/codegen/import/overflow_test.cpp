@@ -151,4 +151,22 @@ TEST(Overflow, IntegersInShapesThatDoNotFit32BitsAreRefused) {
   expectError(symbolic, "8589934592 does not fit 32 bits");
 }
 
+TEST(Overflow, AScatterKeepsTheMarkOfItsOperands) {
+  ModelBuilder m(13);
+  m.input("x", {"1"});
+  m.ints("data", {3});
+  m.ints("four", {4});
+  m.ints("zero", {0});
+  m.ints("row", {0});
+  m.ints("shape", {1, 1});
+  m.ints("back", {2});
+  m.node("Div", {"four", "zero"}, {"update"}, "suspect");
+  m.node("Reshape", {"row", "shape"}, {"rows"});
+  m.node("ScatterND", {"data", "rows", "update"}, {"size"});
+  m.node("Add", {"size", "back"}, {"wrong"});
+  m.node("Expand", {"x", "wrong"}, {"y"});
+  m.output("y");
+  expectError(m, "divides by zero");
+}
+
 } // namespace

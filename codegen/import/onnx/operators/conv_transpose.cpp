@@ -80,14 +80,13 @@ void readOutputSizes(ImportContext &import, const Node &node, TransposedConv &co
   const size_t spatial = conv.spatial;
   auto outputPadding =
       node.intsAttribute("output_padding").value_or(llvm::SmallVector<int64_t>(spatial, 0));
-  auto pads = node.intsAttribute("pads").value_or(llvm::SmallVector<int64_t>(2 * spatial, 0));
+  const llvm::SmallVector<int64_t> pads = readPads(node, spatial);
   auto outputShape = node.intsAttribute("output_shape");
-  const std::string autoPad = node.stringAttribute("auto_pad", "NOTSET");
+  const std::string autoPad = readAutoPad(node);
   const bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
-  if (outputPadding.size() != spatial || pads.size() != 2 * spatial)
-    failBadInput("output_padding has " + llvm::Twine(outputPadding.size()) + " entries and pads " +
-                 llvm::Twine(pads.size()) + "; they need " + llvm::Twine(spatial) + " and " +
-                 llvm::Twine(2 * spatial));
+  if (outputPadding.size() != spatial)
+    failBadInput("output_padding has " + llvm::Twine(outputPadding.size()) + " entries; it needs " +
+                 llvm::Twine(spatial));
   if (outputShape && outputShape->size() == spatial + 2) // Some exporters include N and C.
     outputShape->erase(outputShape->begin(), outputShape->begin() + 2);
   if (outputShape && outputShape->size() != spatial)

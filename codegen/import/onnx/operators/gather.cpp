@@ -8,6 +8,7 @@
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 
+#include <cmath>
 #include <numeric>
 
 namespace gantry::importer {
@@ -211,7 +212,10 @@ void importPad(ImportContext &import, const Node &node) {
     for (int64_t pad : node.intsAttribute(node.opset() < 2 ? "paddings" : "pads")
                            .value_or(llvm::SmallVector<int64_t>()))
       given.push_back(import.number(pad));
-    value.f = node.floatAttribute("value", 0);
+    const double number = node.floatAttribute("value", 0);
+    if (!isFloat(x.type) && !(std::fabs(number) < 9.2e18)) // This range fits into 64 bits.
+      failBadInput("the value of the padding does not fit " + dtypeName(x.type));
+    value = numberOf(x.type, number);
   } else {
     given = import.dimsInput(node, 1, "the pads");
     if (node.hasInput(2)) {

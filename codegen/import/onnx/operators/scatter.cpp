@@ -115,6 +115,9 @@ Tensor computedPositions(ImportContext &import, const Scatter &scatter) {
 Tensor folded(ImportContext &import, const Scatter &scatter, llvm::ArrayRef<int64_t> positions) {
   uint8_t *bytes = nullptr;
   auto result = makeDense(scatter.data.type, scatter.data.constant->dims, bytes);
+  for (const Tensor *from : {&scatter.data, &scatter.updates, &scatter.indices})
+    if (!result->inexact)
+      result->inexact = from->constant->inexact;
   const auto copyRow = [&](const HostTensor &from, int64_t row, int64_t to, int64_t elements) {
     for (int64_t e = 0; e < elements; ++e)
       storeElement(from.type, bytes + (to * elements + e) * dtypeSize(from.type),

@@ -9,18 +9,6 @@ namespace {
 constexpr int64_t kMaxAttribute = int64_t(1) << 31; // A kernel's size, stride, dilation or padding.
 constexpr int64_t kMaxExtent = int64_t(1) << 40;    // A dilated kernel.
 
-// Reads the attribute pads: the padding before each spatial axis, then the padding after each.
-llvm::SmallVector<int64_t> readPads(const Node &node, size_t rank) {
-  auto pads = node.intsAttribute("pads").value_or(llvm::SmallVector<int64_t>(2 * rank, 0));
-  if (pads.size() != 2 * rank)
-    failBadInput("pads has " + llvm::Twine(pads.size()) + " entries; it needs " +
-                 llvm::Twine(2 * rank));
-  for (int64_t pad : pads)
-    if (pad < 0 || pad > kMaxAttribute)
-      failBadInput("pads has the value " + llvm::Twine(pad) + "; it must be from 0 to 2^31");
-  return pads;
-}
-
 // Appends the padding and the output size of one spatial axis to a Windows.
 class AxisReader {
 public:
@@ -80,6 +68,28 @@ private:
 
 } // namespace
 
+llvm::SmallVector<int64_t> readPads(const Node &node, size_t rank) {
+  auto pads = node.intsAttribute("pads").value_or(llvm::SmallVector<int64_t>(2 * rank, 0));
+  if (pads.size() != 2 * rank)
+    failBadInput("pads has " + llvm::Twine(pads.size()) + " entries; it needs " +
+                 llvm::Twine(2 * rank));
+  for (int64_t pad : pads)
+    if (pad < 0 || pad > kMaxAttribute)
+      failBadInput("pads has the value " + llvm::Twine(pad) + "; it must be from 0 to 2^31");
+  return pads;
+}
+
+std::string readAutoPad(const Node &node) {
+  const std::string autoPad = node.stringAttribute("auto_pad", "NOTSET");
+  if (autoPad.empty())
+    return "NOTSET";
+  if (autoPad != "NOTSET" && autoPad != "SAME_UPPER" && autoPad != "SAME_LOWER" &&
+      autoPad != "VALID")
+    failBadInput("auto_pad is \"" + autoPad +
+                 "\"; it must be NOTSET, SAME_UPPER, SAME_LOWER or VALID");
+  return autoPad;
+}
+
 int64_t paddingBefore(llvm::StringRef autoPad, int64_t total) {
   return autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
 }
@@ -121,12 +131,9 @@ Windows readWindows(const Node &node, llvm::ArrayRef<Dim> input, llvm::ArrayRef<
   Windows windows;
   readKernelAttributes(node, rank, kernel, windows);
   windows.ceilMode = node.intAttribute("ceil_mode", 0) != 0;
-  const std::string autoPad = node.stringAttribute("auto_pad", "NOTSET");
+  const std::string autoPad = readAutoPad(node);
   const llvm::SmallVector<int64_t> pads = readPads(node, rank);
   const bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER", valid = autoPad == "VALID";
-  if (!same && !valid && autoPad != "NOTSET" && !autoPad.empty())
-    failBadInput("auto_pad is \"" + autoPad +
-                 "\"; it must be NOTSET, SAME_UPPER, SAME_LOWER or VALID");
   for (size_t i = 0; i < rank; ++i) {
     AxisReader axis(windows, i, input[2 + i]);
     if (same)

@@ -29,6 +29,13 @@ Windows readWindows(const Node &node, llvm::ArrayRef<Dim> input, llvm::ArrayRef<
 void readKernelAttributes(const Node &node, size_t spatialRank, llvm::ArrayRef<int64_t> kernel,
                           Windows &windows);
 
+/// Reads the attribute pads: the padding before each spatial axis, then the padding after each.
+/// Each is from 0 to 2^31.
+llvm::SmallVector<int64_t> readPads(const Node &node, size_t spatialRank);
+
+/// Reads auto_pad: NOTSET (also if it is empty or absent), SAME_UPPER, SAME_LOWER or VALID.
+std::string readAutoPad(const Node &node);
+
 /// Returns how many of `total` padding elements are before the data; the others are after it. If
 /// the number is odd, SAME_UPPER has one more after the data, every other mode one more before it.
 int64_t paddingBefore(llvm::StringRef autoPad, int64_t total);
