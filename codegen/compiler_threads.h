@@ -10,7 +10,7 @@
 // not run their destructors, so other threads may still run tasks that use objects of these frames.
 // Therefore, where memory runs out in LLVM's containers or while a pool has unfinished tasks, the
 // process ends with one line of text (endWithoutMemory). Operator new decides this before it throws
-// (OutOfMemoryHandlers), because the objects are gone once an exception has been caught.
+// (OutOfMemoryHandlers), because catching an exception destroys those objects.
 // docs/out-of-memory.md lists these places.
 #pragma once
 

@@ -91,7 +91,7 @@ private:
       if (std::optional<Padded> padded = padConstant(constant, shape))
         return known[Shape(shape)] = *padded;
     const Padded own = original(tensor);
-    if (own.value.getDefiningOp() != nullptr) // Otherwise the copy stays behind the dimensions.
+    if (own.value.getDefiningOp() != nullptr) // The copy of an argument stays behind its sizes.
       builder.setInsertionPointAfterValue(own.value);
     return known[Shape(shape)] = resize(builder, own, shape);
   }

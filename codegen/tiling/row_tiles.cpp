@@ -36,11 +36,19 @@ int64_t divideRow(TileShape &tile, int64_t length, int64_t lanes, bool baseline)
   return runs * tile.run;
 }
 
-/// Returns the numbers of lanes that may share a row.
-llvm::SmallVector<int64_t> lanesOf(const DeviceProfile &profile, bool baseline) {
-  if (baseline)
-    return {1};
-  return {1, static_cast<int64_t>(profile.subgroupSize)};
+/// Returns `tile` for rows of this length that one invocation processes and, if the row is long
+/// enough and `baseline` is not set, for rows that the lanes of a subgroup share. setHeld(tile, n)
+/// must store the number of elements that a lane holds at a time.
+std::vector<TileShape> dividedRows(TileShape tile, int64_t length, const DeviceProfile &profile,
+                                   bool baseline,
+                                   llvm::function_ref<void(TileShape &, int64_t)> setHeld) {
+  std::vector<TileShape> tiles;
+  for (const int64_t lanes : {int64_t(1), int64_t(baseline ? 1 : profile.subgroupSize)}) {
+    setHeld(tile, divideRow(tile, length, lanes, baseline));
+    if (tiles.empty() || tile.lanes > 1)
+      tiles.push_back(tile);
+  }
+  return tiles;
 }
 
 } // namespace
@@ -50,12 +58,9 @@ std::vector<TileShape> rowTiles(RankedTensorType type, const DeviceProfile &prof
   TileShape tile;
   tile.result.assign(type.getRank(), 1);
   tile.laneDim = type.getRank() - 1;
-  std::vector<TileShape> tiles;
-  for (const int64_t lanes : lanesOf(profile, baseline)) {
-    tile.result.back() = divideRow(tile, type.getShape().back(), lanes, baseline);
-    if (tiles.empty() || tile.lanes > 1)
-      tiles.push_back(tile);
-  }
+  std::vector<TileShape> tiles =
+      dividedRows(tile, type.getShape().back(), profile, baseline,
+                  [](TileShape &each, int64_t held) { each.result.back() = held; });
   // A lane that holds only a part of its share of a row loads the row again for each reduction and
   // for the result.
   const auto holdsRow = [](const TileShape &each) {
@@ -82,13 +87,8 @@ std::vector<TileShape> reducedRowTiles(func::FuncOp kernel, const DeviceProfile 
   TileShape tile;
   tile.result.assign(cast<RankedTensorType>(kernel.getResultTypes().front()).getRank(), 1);
   tile.reducesRows = true;
-  std::vector<TileShape> tiles;
-  for (const int64_t lanes : lanesOf(profile, /*baseline=*/false)) {
-    tile.reduction = {divideRow(tile, length, lanes, /*baseline=*/false)};
-    if (tiles.empty() || tile.lanes > 1)
-      tiles.push_back(tile);
-  }
-  return tiles;
+  return dividedRows(tile, length, profile, /*baseline=*/false,
+                     [](TileShape &each, int64_t held) { each.reduction = {held}; });
 }
 
 } // namespace gantry::codegen

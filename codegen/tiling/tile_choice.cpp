@@ -101,9 +101,7 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
   }
   if (!baseline) {
     std::vector<TileShape> tiles = laneTiles(search.extents(), profile);
-    for (const TileShape &row : reducedRowTiles(kernel, profile))
-      if (search.predict(row).isSupported)
-        tiles.push_back(row);
+    llvm::append_range(tiles, reducedRowTiles(kernel, profile));
     for (const TileShape &tile : tiles) {
       // If costs are equal, the tile that merges more dimensions is taken: it covers a contiguous
       // range of memory.

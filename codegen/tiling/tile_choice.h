@@ -72,8 +72,8 @@ std::vector<TileShape> rowTiles(mlir::RankedTensorType type, const DeviceProfile
                                 bool baseline);
 
 /// Returns the tiles with which one invocation, or a subgroup, reduces a row of an operand to one
-/// point of the result. None unless the kernel has one reduction, over one dimension of static
-/// extent, along which an operand's elements are neighbours, and the row is long enough.
+/// point of the result. There are none unless the kernel has one reduction, over one dimension of
+/// static extent, along which an operand's elements are neighbours, and the row is long enough.
 std::vector<TileShape> reducedRowTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile);
 
 /// Returns the tile with this exact text (tile_text.h). kind: kBaseline, kTexel or kDots. Fails

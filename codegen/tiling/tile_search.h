@@ -6,6 +6,8 @@
 #include "codegen/tiling/tile_choice.h"
 #include "codegen/tiling/tile_cost.h"
 
+#include <limits>
+
 namespace gantry::codegen {
 
 /// A tile, the predicted cost of the kernel, and that of one tile.
@@ -32,8 +34,11 @@ public:
 
   /// Predicts the cost of a tile.
   PredictedTile predict(const TileShape &tile);
+  /// Like predict(). The cost is infinite if the kernel cannot be computed with the tile.
   CostedTile costed(const TileShape &tile) {
     const PredictedTile predicted = predict(tile);
+    if (!predicted.isSupported)
+      return {tile, std::numeric_limits<double>::infinity()};
     return {tile, predicted.cost, predicted.tileCost};
   }
   /// Returns the cheapest of these tiles that the kernel can be computed with. If there is none,

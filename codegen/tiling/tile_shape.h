@@ -74,8 +74,9 @@ struct TileShape {
   // (emitter/row_kernel.h) compute a row of the result, which extends along the last dimension. 0:
   // any other kernel.
   int64_t rowLength = 0;
-  // True: a row is not a part of the result. The lanes reduce a row of an operand to one point of
-  // the result (emitter/row_reduction.h); `reduction` has the elements that a lane holds at a time.
+  // True: a row is a part of an operand. One invocation, or the lanes of a subgroup, reduce it to
+  // one point of the result (emitter/row_reduction.h). `reduction` then has one number: the
+  // elements of a row that a lane holds at a time.
   bool reducesRows = false;
   // True if rows begin at addresses that are not multiples of four. Runs of four columns then begin
   // at multiples of four in memory instead of in the row, so that they are vectors: a row's first
