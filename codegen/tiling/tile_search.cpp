@@ -13,6 +13,8 @@ using namespace mlir;
 
 namespace {
 
+// Every Vulkan device can bind storage buffers of this size, many no larger ones.
+constexpr int64_t kMinBindingBytes = int64_t(1) << 27;
 constexpr double kMinGain = 0.999; // A tile replaces another if it costs less than this fraction.
 
 /// Returns the divisors of the extent up to 16; only 1 if the extent is dynamic.
@@ -34,6 +36,26 @@ PredictedTile TileSearch::predict(const TileShape &tile) {
   if (keepsAll_ && predicted.isSupported)
     all_.push_back({tile, predicted.cost, predicted.tileCost});
   return predicted;
+}
+
+bool TileSearch::wantsSlices(func::FuncOp kernel, const KernelExtents &extents) {
+  auto type = cast<RankedTensorType>(kernel.getResultTypes().front());
+  return extents.reduction.empty() && type.hasStaticShape() &&
+         type.getNumElements() > kMinBindingBytes * 8 / type.getElementTypeBitWidth();
+}
+
+bool TileSearch::isDivided(const TileShape &tile) const {
+  for (auto [d, extent] : llvm::enumerate(tile.spaceOf(extents_.result)))
+    if (extent > tile.extent(d))
+      return extent % tile.extent(d) == 0;
+  return true;
+}
+
+CostedTile TileSearch::costed(const TileShape &tile) {
+  const PredictedTile predicted = predict(tile);
+  if (!predicted.isSupported || (wantsSlices_ && !isDivided(tile)))
+    return {tile, std::numeric_limits<double>::infinity()};
+  return {tile, predicted.cost, predicted.tileCost};
 }
 
 TileChoice TileSearch::cheapest(llvm::ArrayRef<TileShape> tiles) {

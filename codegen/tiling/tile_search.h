@@ -6,8 +6,6 @@
 #include "codegen/tiling/tile_choice.h"
 #include "codegen/tiling/tile_cost.h"
 
-#include <limits>
-
 namespace gantry::codegen {
 
 /// A tile, the predicted cost of the kernel, and that of one tile.
@@ -24,7 +22,7 @@ public:
   TileSearch(mlir::func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
              bool keepsAll = false, int64_t dynamicExtent = kTypicalDynamicExtent)
       : kernel_(kernel), profile_(profile), model_(model), extents_(extentsOf(kernel)),
-        keepsAll_(keepsAll) {
+        keepsAll_(keepsAll), wantsSlices_(wantsSlices(kernel, extents_)) {
     extents_.dynamicExtent = dynamicExtent;
   }
 
@@ -34,13 +32,9 @@ public:
 
   /// Predicts the cost of a tile.
   PredictedTile predict(const TileShape &tile);
-  /// Like predict(). The cost is infinite if the kernel cannot be computed with the tile.
-  CostedTile costed(const TileShape &tile) {
-    const PredictedTile predicted = predict(tile);
-    if (!predicted.isSupported)
-      return {tile, std::numeric_limits<double>::infinity()};
-    return {tile, predicted.cost, predicted.tileCost};
-  }
+  /// Like predict(). The cost is infinite if the kernel cannot be computed with the tile, or if it
+  /// does not allow the slices that the dispatch needs on some devices.
+  CostedTile costed(const TileShape &tile);
   /// Returns the cheapest of these tiles that the kernel can be computed with. If there is none,
   /// the tile is empty and its cost infinite.
   TileChoice cheapest(llvm::ArrayRef<TileShape> tiles);
@@ -53,11 +47,20 @@ public:
   CostedTile ranked(const CostedTile &best, size_t candidate);
 
 private:
+  /// Returns whether the result is too large for the bindings of some devices, so that the dispatch
+  /// must be cut into slices there. Kernels with a reduction do not count: with the tiles that
+  /// allow slices, they may be several times slower.
+  static bool wantsSlices(mlir::func::FuncOp kernel, const KernelExtents &extents);
+  /// Returns whether the tiles divide the outermost tile dimension that has several tiles, as
+  /// slices need it.
+  bool isDivided(const TileShape &tile) const;
+
   mlir::func::FuncOp kernel_;
   const DeviceProfile &profile_;
   const CostModel model_;
   KernelExtents extents_;
   const bool keepsAll_;
+  const bool wantsSlices_; // See wantsSlices().
   int32_t compared_ = 0;
   std::vector<CostedTile> all_; // The supported tiles that were compared; empty without keepsAll.
 };
