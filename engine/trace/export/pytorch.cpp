@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace gantry::trace {
 namespace {
@@ -76,6 +77,8 @@ public:
     out_.beginList();
     out_.beginList(); // The trace of device 0, to which all heaps are written.
     GANTRY_RETURN_IF_ERROR(forEachEvent(reader, [&](const Event &event) { addEvent(event); }));
+    for (const auto &[heap, events] : listed_) // Snapshots that the capture does not end.
+      addListed(events);
     out_.endList();
     out_.endList();
     out_.text("segments");
@@ -91,9 +94,12 @@ private:
   using BlockKey = std::pair<uint16_t, uint64_t>; // Heap id, block id.
 
   void addEvent(const Event &event);
+  void keepOnly(const EventHeader &header, const std::vector<Event> &listed);
+  void addListed(const std::vector<Event> &listed);
   void addSlab(const Event &event);
   void addBlock(const Event &event);
   void release(BlockKey key, uint64_t timeNs);
+  void releaseSlab(uint64_t key, uint64_t timeNs);
   void addAction(std::string_view action, uint64_t address, uint64_t sizeBytes, uint64_t timeNs,
                  uint32_t name);
   void addFrames(uint32_t name);
@@ -104,20 +110,38 @@ private:
   Pickle out_;
   std::map<uint64_t, SlabEvent> slabs_; // By slabKey().
   std::map<BlockKey, LiveBlock> blocks_;
+  /// By heap with a snapshot that has not ended: the snapshot's kLiveSlab and kLiveBlock events.
+  std::map<uint16_t, std::vector<Event>> listed_;
 };
 
 void SnapshotWriter::addEvent(const Event &event) {
   switch (event.type()) {
-  case EventType::kSlab:
-  case EventType::kSlabEnd:
+  case EventType::kSnapshotBegin:
+    listed_[event.header.heap].clear();
+    break;
   case EventType::kLiveSlab:
+  case EventType::kLiveBlock:
+    listed_[event.header.heap].push_back(event);
+    break;
+  case EventType::kSnapshotEnd:
+    keepOnly(event.header, listed_[event.header.heap]);
+    addListed(listed_[event.header.heap]);
+    listed_.erase(event.header.heap);
+    break;
+  case EventType::kHeapEnd:
+    listed_.erase(event.header.heap);
+    keepOnly(event.header, {});
+    break;
+  case EventType::kSlab:
     addSlab(event);
+    break;
+  case EventType::kSlabEnd:
+    releaseSlab(slabKey(event.header.heap, event.slab.slab), event.header.timeNs);
     break;
   case EventType::kMove:
   case EventType::kSpill:
   case EventType::kRestore:
   case EventType::kAllocate:
-  case EventType::kLiveBlock:
     addBlock(event);
     break;
   case EventType::kRelease:
@@ -128,15 +152,64 @@ void SnapshotWriter::addEvent(const Event &event) {
   }
 }
 
+/// Releases all blocks and slabs of the heap but those that a snapshot lists at the same place. The
+/// events of the others were lost, or their heap was destroyed.
+void SnapshotWriter::keepOnly(const EventHeader &header, const std::vector<Event> &listed) {
+  const uint16_t heap = header.heap;
+  std::map<uint64_t, SlabEvent> slabs;
+  std::map<BlockKey, const BlockEvent *> blocks;
+  for (const Event &event : listed)
+    if (event.type() == EventType::kLiveSlab)
+      slabs[slabKey(heap, event.slab.slab)] = event.slab;
+    else
+      blocks[{heap, event.block.block}] = &event.block;
+  std::vector<BlockKey> lostBlocks;
+  for (auto at = blocks_.lower_bound({heap, 0}); at != blocks_.end() && at->first.first == heap;
+       ++at) {
+    const auto block = blocks.find(at->first);
+    const auto slab =
+        block == blocks.end() ? slabs.end() : slabs.find(slabKey(heap, block->second->slab));
+    if (slab == slabs.end() ||
+        addressOf(heap, slab->second) + block->second->offsetBytes != at->second.address)
+      lostBlocks.push_back(at->first);
+  }
+  for (const BlockKey &key : lostBlocks)
+    release(key, header.timeNs);
+  std::vector<uint64_t> lostSlabs;
+  for (auto at = slabs_.lower_bound(slabKey(heap, 0));
+       at != slabs_.end() && at->first <= slabKey(heap, UINT32_MAX); ++at) {
+    const auto slab = slabs.find(at->first);
+    if (slab == slabs.end() || addressOf(heap, slab->second) != addressOf(heap, at->second) ||
+        slab->second.sizeBytes != at->second.sizeBytes)
+      lostSlabs.push_back(at->first);
+  }
+  for (const uint64_t key : lostSlabs)
+    releaseSlab(key, header.timeNs);
+}
+
+/// Adds those slabs and blocks of a snapshot that are not known yet.
+void SnapshotWriter::addListed(const std::vector<Event> &listed) {
+  for (const Event &event : listed)
+    if (event.type() == EventType::kLiveSlab)
+      addSlab(event);
+    else
+      addBlock(event);
+}
+
 void SnapshotWriter::addSlab(const Event &event) {
   const uint16_t heap = event.header.heap;
-  const SlabEvent &slab = event.slab;
-  if (event.type() == EventType::kSlabEnd) {
-    addAction("segment_free", addressOf(heap, slab), slab.sizeBytes, event.header.timeNs, 0);
-    slabs_.erase(slabKey(heap, slab.slab));
-  } else if (slabs_.insert_or_assign(slabKey(heap, slab.slab), slab).second) {
-    addAction("segment_alloc", addressOf(heap, slab), slab.sizeBytes, event.header.timeNs, 0);
-  }
+  if (slabs_.insert_or_assign(slabKey(heap, event.slab.slab), event.slab).second)
+    addAction("segment_alloc", addressOf(heap, event.slab), event.slab.sizeBytes,
+              event.header.timeNs, 0);
+}
+
+void SnapshotWriter::releaseSlab(uint64_t key, uint64_t timeNs) {
+  const auto found = slabs_.find(key);
+  if (found == slabs_.end())
+    return;
+  addAction("segment_free", addressOf(static_cast<uint16_t>(key >> 32), found->second),
+            found->second.sizeBytes, timeNs, 0);
+  slabs_.erase(found);
 }
 
 /// Adds the allocation of a new block. For a block with a new place, adds a release at the old

@@ -93,7 +93,11 @@ private:
     case EventType::kSnapshotBegin:
       blocks.clear();
       bytes = 0;
-      return;
+      return; // The counter is added at the snapshot's end.
+    case EventType::kHeapEnd:
+      blocks.clear();
+      bytes = 0;
+      break;
     case EventType::kAllocate:
     case EventType::kLiveBlock:
       if (blocks.emplace(event.block.block, event.block.sizeBytes).second)

@@ -145,6 +145,68 @@ TEST_F(ExportTest, PerfettoIsAListOfPackets) {
       exported("perfetto"));
 }
 
+// The events of block 2's release and of slab 2's end were lost; the snapshot shows that they are
+// gone, and has block 3, whose allocation was lost. Then the heap is destroyed.
+TEST_F(ExportTest, SnapshotsAndDestroyedHeapsReleaseBlocks) {
+  for (const bool isDestroyed : {false, true}) {
+    auto writer = CaptureWriter::create(capture_);
+    ASSERT_TRUE(writer.isOk());
+    uint64_t timeNs = 0;
+    const auto add = [&](auto event) {
+      event.header.heap = 1;
+      event.header.timeNs = timeNs += 1000;
+      ASSERT_TRUE((*writer)->append(Event(event)).isOk());
+    };
+    const auto addSlab = [&](EventType type, uint32_t number) {
+      SlabEvent slab = makeEvent<SlabEvent>(type);
+      slab.slab = number;
+      slab.sizeBytes = 4096;
+      add(slab);
+    };
+    const auto addBlock = [&](EventType type, uint64_t number, uint32_t slab, uint64_t offset) {
+      BlockEvent block = makeEvent<BlockEvent>(type);
+      block.block = number;
+      block.slab = slab;
+      block.offsetBytes = offset;
+      block.sizeBytes = 256;
+      add(block);
+    };
+    addSlab(EventType::kSlab, 1);
+    addSlab(EventType::kSlab, 2);
+    addBlock(EventType::kAllocate, 1, 1, 0);
+    addBlock(EventType::kAllocate, 2, 2, 0);
+    add(makeEvent<SnapshotEvent>(EventType::kSnapshotBegin));
+    addSlab(EventType::kLiveSlab, 1);
+    addBlock(EventType::kLiveBlock, 1, 1, 0);
+    addBlock(EventType::kLiveBlock, 3, 1, 512);
+    add(makeEvent<SnapshotEvent>(EventType::kSnapshotEnd));
+    if (isDestroyed)
+      add(makeEvent<HeapEvent>(EventType::kHeapEnd));
+    ASSERT_TRUE((*writer)->finish().isOk());
+    const std::string destroyed = isDestroyed ? "True" : "False";
+    expectPython(
+        "import pickle, sys\n"
+        "snapshot = pickle.load(open(sys.argv[1], \"rb\"))\n"
+        "segments = snapshot[\"segments\"]\n"
+        "trace = snapshot[\"device_traces\"][0]\n"
+        "count = lambda action: sum(t[\"action\"] == action for t in trace)\n"
+        "destroyed = " +
+            destroyed +
+            "\n"
+            "assert [s[\"allocated_size\"] for s in segments] == [] if destroyed else [512]\n"
+            "assert count(\"alloc\") == 3 and count(\"segment_alloc\") == 2\n"
+            "assert count(\"free_completed\") == (3 if destroyed else 1)\n"
+            "assert count(\"segment_free\") == (2 if destroyed else 1)",
+        exported("pytorch"));
+    expectPython("import json, sys\n"
+                 "events = json.load(open(sys.argv[1]))[\"traceEvents\"]\n"
+                 "live = [list(e[\"args\"].values())[0] for e in events if e[\"ph\"] == \"C\"]\n"
+                 "assert live == [256, 512, 512] + ([0] if " +
+                     destroyed + " else []), live",
+                 exported("chrome"));
+  }
+}
+
 // A capture with events of all types, with random fields and in random order, as a damaged file may
 // have them.
 TEST_F(ExportTest, EveryFormatTakesEventsOfAllTypes) {
