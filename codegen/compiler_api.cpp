@@ -142,9 +142,7 @@ gantry_compile_result_t readTensorProto(const char *path, int32_t *type, uint32_
   if (!bytes || (name && !copy)) {
     std::free(bytes);
     std::free(copy);
-    return fail(std::string(path) + ": not enough memory for " + std::to_string(count * each) +
-                    " bytes",
-                importer::ImportFailure::kBadInput);
+    throw std::bad_alloc();
   }
   if (tensor->splat)
     for (size_t i = 0; i < count; ++i)

@@ -76,24 +76,28 @@ Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs) {
 }
 
 Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs) {
-  std::vector<hazards::StoredValue> values;
-  std::vector<uint32_t> stored(program.values.size(), kNone); // Index in `values`.
+  // Values have their numbers in the program, so that messages name them by these. Constants and
+  // inputs that are not donated are not checked.
+  std::vector<hazards::StoredValue> values(program.values.size());
+  const auto isChecked = [&](size_t value) {
+    const Storage storage = program.values[value]->storage;
+    return storage == Storage::transient || storage == Storage::output;
+  };
   uint64_t end = program.arena_bytes; // The check places outputs behind the arena, from here on.
   for (size_t v = 0; v < program.values.size(); ++v) {
     const artifact::ValueT &value = *program.values[v];
-    if (value.storage != Storage::transient && value.storage != Storage::output)
+    if (!isChecked(v))
       continue;
-    stored[v] = static_cast<uint32_t>(values.size());
-    values.emplace_back().offset = value.storage == Storage::output ? end : value.byte_offset;
+    values[v].offset = value.storage == Storage::output ? end : value.byte_offset;
     if (value.storage == Storage::output)
       end += static_cast<uint64_t>(*exprs.constantValue(value.size));
   }
   for (size_t v = 0; v < program.values.size(); ++v) {
-    if (stored[v] == kNone)
+    if (!isChecked(v))
       continue;
     const artifact::ValueT &value = *program.values[v];
-    hazards::StoredValue &entry = values[stored[v]];
-    entry.storage = value.base == kNone ? stored[v] : stored[value.base];
+    hazards::StoredValue &entry = values[v];
+    entry.storage = value.base == kNone ? static_cast<uint32_t>(v) : value.base;
     entry.offset = values[entry.storage].offset;
     // Only a donated input has one of the two kinds of storage that are checked (transient).
     entry.isFilledBefore = v < program.inputs.size();
@@ -103,10 +107,10 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
   for (const auto &command : program.commands) {
     hazards::StorageCommand entry;
     for (size_t b = 0; b < command->bindings.size(); ++b)
-      if (const uint32_t value = stored[command->bindings[b]]; value != kNone)
+      if (const uint32_t value = command->bindings[b]; isChecked(value))
         (command->writes[b] ? entry.writes : entry.reads).push_back(value);
-    if (command->in_place != kNone && stored[command->bindings[command->in_place]] != kNone)
-      entry.inPlace = stored[command->bindings[command->in_place]];
+    if (command->in_place != kNone && isChecked(command->bindings[command->in_place]))
+      entry.inPlace = command->bindings[command->in_place];
     // If another value is written over a value in place, the latter counts as a storage of its own.
     // The check then reports a later read of it, even if both values lie in one output.
     if (entry.inPlace)

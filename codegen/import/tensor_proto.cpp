@@ -185,6 +185,8 @@ Constant hostTensorFromProto(const TensorProto &proto, std::shared_ptr<const voi
 bool readTensorProto(llvm::StringRef path, Constant &tensor, ImportError &error) {
   auto buffer =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (buffer.getError() == std::errc::not_enough_memory)
+    throw std::bad_alloc();
   if (!buffer) {
     error = {ImportFailure::kBadInput,
              "cannot read " + path.str() + ": " + buffer.getError().message()};

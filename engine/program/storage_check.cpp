@@ -6,15 +6,15 @@ namespace gantry::program {
 
 namespace {
 
-/// No index: in Value.base and Command.in_place (engine/artifact/artifact.fbs), and for values that
-/// are not checked.
+/// No index, in Value.base and Command.in_place (engine/artifact/artifact.fbs).
 constexpr uint32_t kNone = UINT32_MAX;
 
 } // namespace
 
 Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
-  std::vector<hazards::StoredValue> values;
-  std::vector<uint32_t> stored(program.values()->size(), kNone); // Index in `values`.
+  // Values have their numbers in the program, so that messages name them by these. Those outside of
+  // the arena and of the outputs are not checked.
+  std::vector<hazards::StoredValue> values(program.values()->size());
   std::vector<uint64_t> offsets(plan.offsets);
   uint64_t end = plan.arenaBytes; // Outputs count as if they lay after the arena.
   for (uint32_t v = 0; v < program.values()->size(); ++v) {
@@ -27,34 +27,30 @@ Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
   for (uint32_t v = 0; v < program.values()->size(); ++v) {
     if (const uint32_t base = program.values()->Get(v)->base(); plan.partOffsets[v] != kNoOffset)
       offsets[v] = offsets[base] + plan.partOffsets[v];
-    if (offsets[v] != kNoOffset) {
-      stored[v] = static_cast<uint32_t>(values.size());
-      values.emplace_back();
-    }
   }
   for (uint32_t v = 0; v < program.values()->size(); ++v) {
-    if (stored[v] == kNone)
+    if (offsets[v] == kNoOffset)
       continue;
     const artifact::Value &value = *program.values()->Get(v);
     const uint32_t storage = value.base() == kNone ? v : value.base();
-    hazards::StoredValue &entry = values[stored[v]];
+    hazards::StoredValue &entry = values[v];
     entry.offset = offsets[storage];
-    entry.storage = stored[storage];
+    entry.storage = storage;
     entry.box = artifact::hasBox(value) ? artifact::boxOf(value, plan.exprs)
                                         : boxOfRange(offsets[v] - entry.offset, plan.sizeBytes[v]);
   }
   for (const artifact::Port *input : *program.inputs())
-    if (stored[input->value()] != kNone)
-      values[stored[input->value()]].isFilledBefore = true;
+    if (offsets[input->value()] != kNoOffset)
+      values[input->value()].isFilledBefore = true;
   std::vector<hazards::StorageCommand> commands;
   for (const artifact::Command *command : *program.commands()) {
     hazards::StorageCommand entry;
     for (uint32_t b = 0; b < command->bindings()->size(); ++b)
-      if (const uint32_t value = stored[command->bindings()->Get(b)]; value != kNone)
+      if (const uint32_t value = command->bindings()->Get(b); offsets[value] != kNoOffset)
         (command->writes()->Get(b) ? entry.writes : entry.reads).push_back(value);
     if (command->in_place() != kNone)
-      if (const uint32_t value = stored[command->bindings()->Get(command->in_place())];
-          value != kNone) {
+      if (const uint32_t value = command->bindings()->Get(command->in_place());
+          offsets[value] != kNoOffset) {
         entry.inPlace = value;
         // The operand must not be read after the result has overwritten it. The checker allows a
         // value's bytes to be overwritten by another value of its storage, so the operand becomes a

@@ -99,6 +99,14 @@ class Summary(unittest.TestCase):
         self.assertEqual(summarise(case("u", "..s\nRan 3 tests in 0.1s\n\nOK (skipped=1)\n"))[:2],
                          (0, "2 passed, 0 failed, 1 skipped"))
 
+    def test_failing_unittest_counts_its_cases(self):
+        output = ("F.sE\n=====\nERROR: test_a (cli.Cli.test_a)\n-----\nTraceback\n"
+                  "FAIL: test_b (cli.Cli.test_b) (i=1)\nFAIL: test_b (cli.Cli.test_b) (i=2)\n"
+                  "Ran 4 tests in 0.1s\n\nFAILED (failures=2, errors=1, skipped=1)\n")
+        code, last, lines = summarise(case("u", output, "fail"))
+        self.assertEqual((code, last), (1, "1 passed, 2 failed, 1 skipped"))
+        self.assertIn("  FAILED   u: test_a", lines)
+
     def test_validation_messages_fail_a_passed_test(self):
         for message in ("Validation Error: [ VUID-vkCmdDispatch-None-02699 ]", "SYNC-HAZARD-WRITE-AFTER-READ"):
             code, last, lines = summarise(case("a", message), case("b"))

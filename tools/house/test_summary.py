@@ -58,9 +58,11 @@ class Tally:
 
     def read_unittest(self, name, output):
         ran = int(re.search(r"^Ran (\d+) tests? in ", output, re.M).group(1))
-        skipped = re.search(r"^OK \(.*skipped=(\d+)", output, re.M)
+        skipped = re.search(r"^(?:OK|FAILED) \(.*skipped=(\d+)", output, re.M)
         count = int(skipped.group(1)) if skipped else 0
-        self.passed += ran - count
+        failed = dict.fromkeys(re.findall(r"^(?:FAIL|ERROR): (\S+)", output, re.M))
+        self.failed += [f"{name}: {case}" for case in failed]
+        self.passed += max(0, ran - count - len(failed))
         self.skipped += [f"{name}: a test case"] * count
         if ran == 0:
             self.failed.append(f"{name}: ran no test")
@@ -82,7 +84,7 @@ class Tally:
             self.read_gtest(name, output)
         elif re.search(r"^-- Testing: \d+ tests", output, re.M):
             self.read_lit(name, output)
-        elif re.search(r"^Ran \d+ tests? in ", output, re.M) and failure is None:
+        elif re.search(r"^Ran \d+ tests? in ", output, re.M):
             self.read_unittest(name, output)
         elif failure is None:
             self.passed += 1

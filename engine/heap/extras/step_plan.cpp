@@ -23,7 +23,10 @@ HeapCode StepPlan::begin() {
   if (inStep_)
     return HeapCode::kBusy;
   inStep_ = true;
-  following_ = static_cast<bool>(arena_);
+  // An allocation of an earlier step that still lies in the arena may be where the plan would place
+  // another one.
+  following_ = arena_ && std::none_of(live_.begin(), live_.end(),
+                                      [](const Live &one) { return one.alive && !one.own; });
   record_.clear();
   recordOrder_.clear();
   return HeapCode::kOk;

@@ -48,7 +48,8 @@ public:
   StepPlan(const StepPlan &) = delete;
   StepPlan &operator=(const StepPlan &) = delete;
 
-  /// Begins a step. Returns kBusy inside a step.
+  /// Begins a step. Returns kBusy inside a step. While an allocation of an earlier step is alive in
+  /// the arena, the heap serves the step, which counts as one that differs from the plan.
   HeapCode begin();
   /// Allocates within a step. Returns kBusy outside a step; else fails as Heap::allocate() does.
   HeapCode allocate(uint64_t sizeBytes, uint64_t alignment, StepAllocation *allocation);

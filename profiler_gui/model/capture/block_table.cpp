@@ -46,6 +46,7 @@ uint32_t BlockTable::append(const Block &block) {
     entry_.push_back(block.entry);
   }
   hue_.push_back(block.hue);
+  firstNs_ = std::min(firstNs_, block.beginNs);
   usedBytes_ = std::max(usedBytes_, block.endOffset());
   return row;
 }

@@ -103,6 +103,8 @@ public:
   /// Sets the block's hue, name, operator and plan entry. An `entry` of 0 clears the plan entry.
   void identify(uint32_t row, BlockHue hue, uint32_t name, uint32_t op, uint32_t entry);
 
+  /// The earliest begin of any block; UINT64_MAX without blocks.
+  uint64_t firstNs() const { return firstNs_; }
   /// The highest end offset that any block has had, in bytes; 0 without blocks.
   uint64_t usedBytes() const { return usedBytes_; }
 
@@ -130,6 +132,7 @@ private:
   GrowingList<uint32_t> name_, op_;
   GrowingList<uint32_t> entry_; // Empty if no block has a plan entry.
   GrowingList<BlockHue> hue_;
+  uint64_t firstNs_ = UINT64_MAX;
   uint64_t usedBytes_ = 0;
 };
 

@@ -106,10 +106,8 @@ std::vector<const Heap *> CaptureModel::heapsInUse() const {
 
 uint64_t CaptureModel::firstActivityNs() const {
   uint64_t first = nowNs_;
-  for (const AddressSpace &space : spaces()) {
-    if (space.table.size() > 0)
-      first = std::min(first, space.table.beginNs(0));
-  }
+  for (const AddressSpace &space : spaces())
+    first = std::min(first, space.table.firstNs());
   for (const Run &run : runs())
     first = std::min(first, run.beginNs);
   return first;

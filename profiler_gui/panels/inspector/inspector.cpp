@@ -60,6 +60,8 @@ void InspectorPage::detail(std::string_view text, const char *id) {
 
 void InspectorPage::paragraph(std::string_view text, uint32_t colour, const char *id,
                               const char *role) {
+  const std::string_view whole = text;
+  const bool isDrawn = hasSpace();
   const float top = y_;
   while (!text.empty() && hasSpace()) {
     size_t length = text.size();
@@ -73,7 +75,8 @@ void InspectorPage::paragraph(std::string_view text, uint32_t colour, const char
     y_ += ui_.fonts.text->FontSize + 0.4f * ui_.unit();
     text.remove_prefix(std::min(length + 1, text.size()));
   }
-  ui_.semantics->add(id, role, {left_, top, right_, y_}, std::string(id), colour);
+  if (isDrawn)
+    ui_.semantics->add(id, role, {left_, top, right_, y_}, std::string(whole), colour);
   y_ += 0.25f * ui_.unit();
 }
 

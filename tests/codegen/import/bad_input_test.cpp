@@ -207,25 +207,26 @@ TEST(BadInput, InvalidShapesAndOperands) {
   dots.output("y");
   expectError(dots, "does not match the shape [3, 2]");
 
-  for (const bool isPads : {true, false}) {
+  for (const std::string name : {"pads", "output_padding", "auto_pad"}) {
     ModelBuilder transposed;
     transposed.input("x", {"1", "1", "2"});
     transposed.weights("w", {1, 1, 2});
     onnx::NodeProto &node = transposed.node("ConvTranspose", {"x", "w"}, {"y"});
     onnx::AttributeProto &attribute = *node.add_attribute();
-    if (isPads) {
-      attribute.set_name("pads");
+    attribute.set_name(name);
+    if (name != "auto_pad") {
       attribute.set_type(onnx::AttributeProto::INTS);
-      attribute.add_ints(-1);
-      attribute.add_ints(-1);
+      for (int i = 0; i < (name == "pads" ? 2 : 1); ++i)
+        attribute.add_ints(-1);
     } else {
-      attribute.set_name("auto_pad");
       attribute.set_type(onnx::AttributeProto::STRING);
       attribute.set_s("SAME");
     }
     transposed.output("y");
-    expectError(transposed, isPads ? "pads has the value -1; it must be from 0 to 2^31"
-                                   : "auto_pad is \"SAME\"");
+    expectError(transposed, name == "pads" ? "pads has the value -1; it must be from 0 to 2^31"
+                            : name == "auto_pad"
+                                ? "auto_pad is \"SAME\""
+                                : "output_padding must not be negative, but has -1");
   }
 
   ModelBuilder product;

@@ -151,6 +151,19 @@ TEST(Overflow, IntegersInShapesThatDoNotFit32BitsAreRefused) {
   expectError(symbolic, "8589934592 does not fit 32 bits");
 }
 
+TEST(Overflow, AGatherKeepsTheMarkOfItsIndex) {
+  ModelBuilder m(13);
+  m.input("x", {"1"});
+  m.ints("sizes", {2, 3, 4});
+  m.ints("four", {4});
+  m.ints("zero", {0});
+  m.node("Div", {"four", "zero"}, {"index"}, "suspect");
+  m.node("Gather", {"sizes", "index"}, {"size"});
+  m.node("Expand", {"x", "size"}, {"y"});
+  m.output("y");
+  expectError(m, "divides by zero");
+}
+
 TEST(Overflow, AScatterKeepsTheMarkOfItsOperands) {
   ModelBuilder m(13);
   m.input("x", {"1"});

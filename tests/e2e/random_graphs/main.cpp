@@ -27,6 +27,7 @@
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <regex>
 
 namespace gantry::test {
 namespace {
@@ -121,9 +122,11 @@ public:
 
   bool canMake() const { return !pairs_.empty(); }
 
-  /// Returns a plan in which one value lies over bytes of another that is read later.
-  program::ShapePlan make(std::string &what) {
-    const auto [victim, moved] = pairs_[random_() % pairs_.size()];
+  /// Returns a plan in which one value, `moved`, lies over bytes of another that is read later.
+  program::ShapePlan make(std::string &what, uint32_t &moved) {
+    const auto pair = pairs_[random_() % pairs_.size()];
+    const uint32_t victim = pair.first;
+    moved = pair.second;
     program::ShapePlan plan = plan_;
     // This byte belongs to the victim even if the victim is a box, whose bytes have gaps.
     const uint64_t first = firstByte(victim);
@@ -298,8 +301,14 @@ private:
     OverlapMaker overlaps(metadata, *plan, seed);
     for (int i = 0; i < 2 && overlaps.canMake() && refused_ < options_.overlaps; ++i) {
       std::string what;
-      if (program::checkStorage(metadata, overlaps.make(what)).isOk())
+      uint32_t moved = kNone;
+      const Status refusal = program::checkStorage(metadata, overlaps.make(what, moved));
+      if (refusal.isOk())
         return "the checker accepts an illegal overlap: " + what;
+      if (!std::regex_search(refusal.message(),
+                             std::regex("value " + std::to_string(moved) + "\\b")))
+        return "the message does not name value " + std::to_string(moved) + ", " + what + ": " +
+               refusal.message();
       ++refused_;
     }
     return "";

@@ -97,6 +97,30 @@ TEST_F(ExtrasTest, AllocationsThatOutliveTheirStepAreBuffersOfTheHeap) {
   EXPECT_EQ(placed(first).sizeBytes, 777U);
 }
 
+TEST_F(ExtrasTest, AStepDoesNotUseTheArenaWhileAnAllocationOfAnEarlierStepLiesInIt) {
+  StepPlan plan(*heap, MemoryKind::kDevice);
+  StepAllocation allocation;
+  for (int i = 0; i < 2; ++i) { // The second step comes from the arena, but frees too late.
+    ASSERT_EQ(plan.begin(), HeapCode::kOk);
+    ASSERT_EQ(plan.allocate(1000, 256, &allocation), HeapCode::kOk);
+    if (i == 0) {
+      ASSERT_EQ(plan.free(allocation), HeapCode::kOk);
+    }
+    ASSERT_EQ(plan.end(), HeapCode::kOk);
+  }
+  std::memset(bytes(allocation.buffer) + allocation.offsetBytes, 7, 1000);
+  ASSERT_EQ(plan.begin(), HeapCode::kOk);
+  StepAllocation other;
+  ASSERT_EQ(plan.allocate(1000, 256, &other), HeapCode::kOk);
+  EXPECT_NE(bytes(other.buffer) + other.offsetBytes,
+            bytes(allocation.buffer) + allocation.offsetBytes);
+  std::memset(bytes(other.buffer) + other.offsetBytes, 8, 1000);
+  check(allocation, 7);
+  EXPECT_EQ(plan.free(other), HeapCode::kOk);
+  EXPECT_EQ(plan.free(allocation), HeapCode::kOk);
+  EXPECT_EQ(plan.end(), HeapCode::kOk);
+}
+
 TEST_F(ExtrasTest, StepPlansReportAFailingHost) {
   for (uint64_t k = 1; k <= 12; ++k) {
     FailingHost host(k);

@@ -157,7 +157,6 @@ TEST_F(SessionTraceTest, OnASoftwareDeviceTheFirstRunAndThenFewRunsHaveTimes) {
   // After a timed run, no run is timed for 500 times the cost of the run's timestamps, which is
   // 13,500 ns each (session_trace.cpp).
   const uint64_t pauseNs = (program_->metadata().commands()->size() + 1) * 13'500 * 500;
-  std::vector<uint64_t> timed; // Begin times of the timed runs.
   for (int viewer = 0; viewer < 2; ++viewer) {
     MemorySink sink;
     const uint64_t start = trace::monotonicNs();

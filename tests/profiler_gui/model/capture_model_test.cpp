@@ -43,6 +43,23 @@ TEST(CaptureModel, LiveBytesEqualTheHeapsCountersExactly) {
   }
 }
 
+// finish() orders the rows by time and address together, so the earliest block is in no fixed row.
+TEST(CaptureModel, TheFirstActivityIsTheEarliestBeginOfAnyBlockOrRun) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    SyntheticOptions options;
+    options.seed = seed;
+    CaptureModel model;
+    fill(makeSyntheticCapture(options), &model);
+    uint64_t first = model.nowNs();
+    for (const AddressSpace &space : model.spaces())
+      for (uint32_t row = 0; row < space.table.size(); ++row)
+        first = std::min(first, space.table.beginNs(row));
+    for (const auto &run : model.runs())
+      first = std::min(first, run.beginNs);
+    EXPECT_EQ(model.firstActivityNs(), first);
+  }
+}
+
 TEST(CaptureModel, FillsTheArenaOfEachRunFromItsPlan) {
   const SyntheticCapture capture = makeSyntheticCapture({});
   CaptureModel model;

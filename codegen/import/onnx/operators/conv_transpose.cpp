@@ -87,6 +87,9 @@ void readOutputSizes(ImportContext &import, const Node &node, TransposedConv &co
   if (outputPadding.size() != spatial)
     failBadInput("output_padding has " + llvm::Twine(outputPadding.size()) + " entries; it needs " +
                  llvm::Twine(spatial));
+  for (const int64_t padding : outputPadding)
+    if (padding < 0)
+      failBadInput("output_padding must not be negative, but has " + llvm::Twine(padding));
   if (outputShape && outputShape->size() == spatial + 2) // Some exporters include N and C.
     outputShape->erase(outputShape->begin(), outputShape->begin() + 2);
   if (outputShape && outputShape->size() != spatial)

@@ -37,12 +37,13 @@ void checkNotEmpty(const Tensor &data, Dim size, const Tensor &indices) {
                  describeDims(data.dims));
 }
 
-// If there is exactly one index, it is constant, and the gathered dimension is static, imports the
-// gather as a slice and returns true.
+// If there is exactly one index, it is constant and exact, and the gathered dimension is static,
+// imports the gather as a slice and returns true.
 bool gatherOne(ImportContext &import, const Node &node, const Tensor &data, const Tensor &indices,
                int64_t axis) {
   auto size = staticDim(data.dims[axis]);
-  if (!size || !indices.constant || indices.constant->elementCount() != 1)
+  if (!size || !indices.constant || indices.constant->elementCount() != 1 ||
+      indices.constant->inexact)
     return false;
   int64_t index = indices.constant->intAt(0);
   if (index < -*size || index >= *size)
