@@ -481,13 +481,13 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
     the inputs write into the result's storage, and nothing is copied. This needs
     - fixed sizes from the concatenated dimension on, so that the places of the inputs are known;
     - that each input which a reshape reads is one contiguous range of the result;
-    - that blocks of four channels, a layout of choose-layouts, stay possible. This matters with
-      `blocks` if operators read the result or an input as an image: an image without blocks costs
-      more to read than a copy costs. Blocks stay possible if each input has a multiple of four
-      channels, no reshape reads an input or the result, and the function does not return the
-      result;
-    - that inputs without such blocks can still be accessed in vectors of four elements. This
-      matters with `blocks` if an operator reads an input or the result.
+    - with `blocks`, that the view costs less than the copy. A view may rule out blocks of four
+      channels, a layout of choose-layouts: they need inputs with a multiple of four channels that
+      no reshape reads, and a result that the function does not return. Operators that read the
+      tensors as images are then slower. A view may also place rows of inputs at addresses that are
+      not multiples of four elements, so that they cannot be accessed as vectors. The costs are
+      counted per access, in units of the copy of one element
+      (measured by benchmarks/kernels/concats.py).
     If the function returns the result, the inputs are written into the caller's output.
 
     An input is copied into the result if it is an input of the program or a constant, if the

@@ -39,24 +39,44 @@ bool passesOn(Operation *user, OpOperand &use, bool afterMoves) {
          generic.getMatchingIndexingMap(&use).isIdentity();
 }
 
-} // namespace
-
-bool readsAsImage(Value value, bool afterMoves) {
-  llvm::SmallVector<Value> open{value};
-  llvm::DenseSet<Value> seen{value};
+/// Calls `body` with each use by an operator that reads one of the tensors as an image, until
+/// `body` returns false.
+void walkImageReads(llvm::ArrayRef<Value> tensors, Operation *ignored, bool afterMoves,
+                    llvm::function_ref<bool(OpOperand &)> body) {
+  llvm::SmallVector<Value> open(tensors);
+  llvm::DenseSet<Value> seen(tensors.begin(), tensors.end());
   while (!open.empty()) {
     for (OpOperand &use : open.pop_back_val().getUses()) {
       Operation *user = use.getOwner();
       auto generic = dyn_cast<linalg::GenericOp>(user);
       if (generic && generic.getMatchingIndexingMap(&use).getNumResults() < 3)
         continue;
-      if (generic && generic.getNumReductionLoops() > 0 && reducesImage(generic, use))
-        return true;
-      if (passesOn(user, use, afterMoves) && seen.insert(user->getResult(0)).second)
+      if (generic && generic.getNumReductionLoops() > 0 && reducesImage(generic, use) && !body(use))
+        return;
+      if (user != ignored && passesOn(user, use, afterMoves) &&
+          seen.insert(user->getResult(0)).second)
         open.push_back(user->getResult(0));
     }
   }
-  return false;
+}
+
+} // namespace
+
+bool readsAsImage(Value value) {
+  bool found = false;
+  walkImageReads(value, /*ignored=*/nullptr, /*afterMoves=*/false, [&](OpOperand &) {
+    found = true;
+    return false;
+  });
+  return found;
+}
+
+void forEachImageRead(llvm::ArrayRef<Value> tensors, Operation *ignored,
+                      llvm::function_ref<void(OpOperand &)> body) {
+  walkImageReads(tensors, ignored, /*afterMoves=*/true, [&](OpOperand &use) {
+    body(use);
+    return true;
+  });
 }
 
 } // namespace gantry::codegen

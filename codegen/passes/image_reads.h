@@ -5,6 +5,7 @@
 #pragma once
 
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace gantry::codegen {
 
@@ -13,9 +14,13 @@ namespace gantry::codegen {
 /// - reads windows along dimensions after c,
 /// - reduces all dimensions after c, or
 /// - reduces c but not the last dimension.
-/// It may read `value` directly, through pads and elementwise operators, and, if `afterMoves` is
-/// set, through slices and concatenations. `value` belongs to the program's function before
-/// form-dispatches has run, or to the region of a dispatch.
-bool readsAsImage(mlir::Value value, bool afterMoves = false);
+/// It may read `value` directly, or through pads and elementwise operators. `value` belongs to the
+/// program's function before form-dispatches has run, or to the region of a dispatch.
+bool readsAsImage(mlir::Value value);
+
+/// Calls `body` with each use by an operator that reads one of the tensors as an image, also
+/// through slices and concatenations. Does not pass through the operation `ignored`.
+void forEachImageRead(llvm::ArrayRef<mlir::Value> tensors, mlir::Operation *ignored,
+                      llvm::function_ref<void(mlir::OpOperand &)> body);
 
 } // namespace gantry::codegen

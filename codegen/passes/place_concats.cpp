@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <cmath>
+
 namespace gantry::codegen {
 
 #define GEN_PASS_DEF_PLACECONCATS
@@ -21,6 +23,18 @@ using namespace mlir;
 namespace {
 
 constexpr int64_t kBlock = 4; // Channels of a block (choose-layouts).
+
+// The costs of accesses that a view makes slower, in units of the copy of one element. They were
+// measured on the software device with benchmarks/kernels/concats.py.
+// An access to an image without blocks of channels, if rows (or planes, for operators that read no
+// windows) are whole vectors, and if they are not.
+constexpr double kUnblockedAccess = 0.1, kUnblockedOddAccess = 0.6;
+// An access to a box whose rows do not begin at multiples of four elements.
+constexpr double kOddRowAccess = 0.4;
+constexpr double kCopyDispatch = 7000; // The fixed cost of a copy's dispatch.
+// A matmul or convolution that reads an element for more columns than these reads it again.
+constexpr double kColumnsPerAccess = 64;
+constexpr double kTypicalExtent = 64; // The assumed size of a dynamic dimension.
 
 bool isReshape(Operation *op) {
   return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
@@ -44,6 +58,54 @@ int64_t staticElements(RankedTensorType type) {
   for (int64_t extent : type.getShape())
     count *= ShapedType::isDynamic(extent) ? 1 : extent;
   return count;
+}
+
+double assumedExtent(int64_t extent) {
+  return ShapedType::isDynamic(extent) ? kTypicalExtent : static_cast<double>(extent);
+}
+
+double assumedElements(RankedTensorType type) {
+  double count = 1;
+  for (int64_t extent : type.getShape())
+    count *= assumedExtent(extent);
+  return count;
+}
+
+/// Returns how many elements an operator loads from its operand.
+double accessesOf(OpOperand &use) {
+  auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+  if (!generic || generic.getNumReductionLoops() == 0)
+    return assumedElements(typeOf(use.get()));
+  const AffineMap map = generic.getMatchingIndexingMap(&use);
+  double read = 1, columns = 1;
+  for (auto [loop, extent] : llvm::enumerate(generic.getStaticLoopRanges()))
+    (map.isFunctionOfDim(loop) ? read : columns) *= assumedExtent(extent);
+  return read * std::ceil(columns / kColumnsPerAccess);
+}
+
+/// Returns the cost of an operator that reads an image, a tensor of this shape, without blocks of
+/// channels, beyond the cost of reading it in blocks. The operator may read the image through a
+/// pad.
+double costWithoutBlocks(OpOperand &use, llvm::ArrayRef<int64_t> shape) {
+  auto reader = cast<linalg::GenericOp>(use.getOwner());
+  const bool hasWindows = !reader.getMatchingIndexingMap(&use).isProjectedPermutation();
+  // The elements of a row, or of a plane if there are no windows, modulo a vector.
+  int64_t run = shape.back() % kBlock;
+  for (int64_t extent : shape.drop_front(2).drop_back())
+    run = hasWindows ? run : run * (extent % kBlock) % kBlock;
+  const bool isOdd = ShapedType::isDynamicShape(shape.drop_front(2)) || run != 0;
+  return accessesOf(use) * (isOdd ? kUnblockedOddAccess : kUnblockedAccess);
+}
+
+/// Returns the cost of an input or the result of a concatenation whose rows do not begin at
+/// multiples of four elements, beyond the cost of the same tensor in a storage of its own.
+double costOfOddRows(Value tensor, tensor::ConcatOp concat) {
+  // An operator writes each input.
+  double accesses = tensor == concat.getResult() ? 0 : assumedElements(typeOf(tensor));
+  for (OpOperand &use : tensor.getUses())
+    if (use.getOwner() != concat)
+      accesses += accessesOf(use);
+  return accesses * kOddRowAccess;
 }
 
 struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
@@ -76,31 +138,41 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
                                             llvm::SmallVector<Value>{concat.getResult()}))
       if (ShapedType::isDynamicShape(typeOf(tensor).getShape().drop_front(dim)))
         return "the places of the inputs depend on a dynamic dimension";
-    if (!blocks || !mayBeBlocked(type) || !isReadAsImage(concat))
-      return {};
-    if (!keepsBlocks(concat))
-      return "operators read the tensors as images, which could not be stored in blocks of four "
-             "channels";
-    if (isReturned(storageOf(concat.getResult())))
-      return "operators read the tensors as images, and an output is not stored in blocks of four "
-             "channels";
     return {};
   }
 
-  /// Returns whether an operator reads the result or an input as an image. Such an operator is
-  /// slower without blocks of four channels, by more than a copy costs.
-  static bool isReadAsImage(tensor::ConcatOp concat) {
-    const auto isImage = [](Value tensor) { return readsAsImage(tensor, /*afterMoves=*/true); };
-    return isImage(concat.getResult()) || llvm::any_of(concat.getInputs(), isImage);
-  }
-
-  /// Returns whether the program returns the storage of the concatenation, and no operator reads
-  /// the result or an input from it. Their layout then matters only to the operators that write
-  /// them.
-  static bool isOnlyWritten(tensor::ConcatOp concat) {
-    return isReturned(storageOf(concat.getResult())) &&
-           llvm::none_of(concat->getUsers(), isComputeOp) &&
-           llvm::all_of(concat.getInputs(), [](Value input) { return input.hasOneUse(); });
+  /// Returns why a view makes the operators that access the tensors slower than a copy; empty if it
+  /// does not. `boxes` has the places of the tensors that would become boxes: the result, for a
+  /// view of inputs that lie in one storage already; otherwise the inputs.
+  std::string compareCosts(tensor::ConcatOp concat, llvm::ArrayRef<Placement> boxes) const {
+    if (!blocks)
+      return {};
+    RankedTensorType type = typeOf(concat.getResult());
+    const double copy = assumedElements(type) + kCopyDispatch;
+    Value storage = boxes.front().storage;
+    const bool inBlocks = mayBeBlocked(typeOf(storage)) && keepsBlocks(concat);
+    double ofImages = 0, ofRows = 0;
+    if (mayBeBlocked(type) && (!inBlocks || isReturned(storage))) {
+      // If the program returns the result, it has no blocks in any case.
+      llvm::SmallVector<Value> tensors(concat.getInputs());
+      if (!isReturned(concat.getResult()))
+        tensors.push_back(concat.getResult());
+      forEachImageRead(tensors, concat, [&](OpOperand &use) {
+        ofImages += costWithoutBlocks(use, type.getShape());
+      });
+    }
+    for (const Placement &place : boxes)
+      if (!inBlocks && losesVectors(place))
+        ofRows += costOfOddRows(place.box, concat);
+    if (ofImages + ofRows <= copy)
+      return {};
+    if (ofRows > ofImages)
+      return "the rows of an input would not begin at multiples of four elements";
+    return inBlocks
+               ? "operators read the tensors as images, and an output is not stored in blocks of "
+                 "four channels"
+               : "operators read the tensors as images, which could not be stored in blocks of "
+                 "four channels";
   }
 
   /// Returns whether the result's type allows blocks of four channels.
@@ -117,20 +189,13 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     });
   }
 
-  /// Returns why place.box cannot lie at this place of the storage; empty if it can. If place.box
-  /// is an input of the program, its copy will lie there. inVectors: operators access the box in
-  /// vectors of four elements of a row.
-  std::string reasonAgainst(const Placement &place, bool inVectors) const {
+  /// Returns whether place.box could be accessed in vectors of four elements of a row in a storage
+  /// of its own, but not at this place.
+  static bool losesVectors(const Placement &place) {
     auto type = typeOf(place.box);
-    if (!isOneRange(place) && isReshaped(place.box))
-      return "a reshape of an input needs its elements in one range";
-    if (!inVectors)
-      return {};
     MLIRContext *context = type.getContext();
-    if (hasVectorView(type, LayoutAttr::get(context, {})) &&
-        !hasVectorView(type, LayoutAttr::get(context, {}, withinOf(place), startOf(place, {}))))
-      return "the rows of an input would not begin at multiples of four elements";
-    return {};
+    return hasVectorView(type, LayoutAttr::get(context, {})) &&
+           !hasVectorView(type, LayoutAttr::get(context, {}, withinOf(place), startOf(place, {})));
   }
 
   /// Returns whether all inputs lie in one storage already, one after another.
@@ -218,23 +283,24 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     return "no operator computes the tensor";
   }
 
-  /// Returns why one of the tensors cannot be a box in the storage; empty if all can.
+  /// Returns why one of the tensors cannot be a box in the storage, or why this costs more than a
+  /// copy; empty if all can and it does not. If an input is an input of the program, its copy will
+  /// be the box.
   std::string checkBoxes(tensor::ConcatOp concat, bool isPrefix) const {
     Placement at = placementOf(isPrefix ? concat.getInputs().front() : concat.getResult());
-    const bool inBlocks = mayBeBlocked(typeOf(at.storage)) && keepsBlocks(concat);
-    const bool inVectors = blocks && !inBlocks && !isOnlyWritten(concat);
     at.box = concat.getResult();
-    if (std::string reason = reasonAgainst(at, inVectors); !reason.empty())
-      return reason;
+    llvm::SmallVector<Placement> boxes{at};
     for (Value input : concat.getInputs()) {
       if (isPrefix)
         break;
       at.box = input;
-      if (std::string reason = reasonAgainst(at, inVectors); !reason.empty())
-        return reason;
+      boxes.push_back(at);
       at.offsets[concat.getDim()] += typeOf(input).getDimSize(concat.getDim());
     }
-    return {};
+    for (const Placement &place : boxes)
+      if (!isOneRange(place) && isReshaped(place.box))
+        return "a reshape of an input needs its elements in one range";
+    return compareCosts(concat, boxes);
   }
 
   static void noteReason(Operation *op, const std::string &reason) {
