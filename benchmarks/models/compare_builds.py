@@ -54,7 +54,7 @@ class Build:
             "arena": plan.get("arena_bytes"),
             "copies": sum(1 for command in plan["commands"]
                           if command.get("copy_reason") or command["kind"] == "copy"),
-            "moved": None if None in moved else sum(moved),
+            "moved": sum(moved) if all(isinstance(size, int) for size in moved) else None,
             "compile": seconds,
         }
 

@@ -282,7 +282,7 @@ private:
     ValueRange dims = entry->getArguments().slice(2 * tensors_.size(), dimCount_);
     IndexSpace space;
     BuildingSink sink(builder_, loc_, space, views);
-    KernelEmitter emitter(source_, tile_, space, sink, dims);
+    KernelEmitter emitter(source_, tile_, kind_ == TileKind::kTexel, space, sink, dims);
 
     Value number = tileNumber();
     const llvm::SmallVector<IndexExpr> shape = emitter.tileSpace();

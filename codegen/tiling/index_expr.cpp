@@ -296,10 +296,11 @@ mlir::Value IndexSpace::materializeVariable(const Variable &variable, mlir::OpBu
   if (variable.kind == Kind::kMul)
     return builder.create<MulIOp>(loc, materialize(variable.lhs, builder, loc), rhs);
   // Unsigned division is cheaper than floor division. If the dividend has a known negative lower
-  // bound, a multiple of the divisor is added to it, which makes it non-negative.
+  // bound, a multiple of the divisor is added to it, which makes it non-negative. The multiple must
+  // fit the 32 bits of an index.
   IndexRange bounds = range(variable.lhs);
   int64_t lift = 0;
-  if (bounds.low < 0 && bounds.low > -kUnbounded && variable.rhs.isConstant())
+  if (bounds.low < 0 && variable.rhs.isConstant() && bounds.low > variable.rhs.constant - INT32_MAX)
     lift = -floorDivInt(bounds.low, variable.rhs.constant);
   mlir::Value lhs =
       materialize(lift ? add(variable.lhs, IndexExpr(lift * variable.rhs.constant)) : variable.lhs,

@@ -98,7 +98,7 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
     return misfit("its points times steps are more than " + number(kMaxUnrolled));
   IndexSpace indices;
   CountingSink sink;
-  KernelEmitter(kernel, tile, indices, sink).emit();
+  KernelEmitter(kernel, tile, kind == TileKind::kTexel, indices, sink).emit();
   if (sink.unsupported())
     return misfit("the kernel cannot be computed in such tiles");
   return TileChoice{tile, 0, 0, 1};

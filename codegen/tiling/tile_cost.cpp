@@ -91,7 +91,7 @@ PredictedTile predictTile(func::FuncOp kernel, const DeviceProfile &profile, Cos
                           const TileShape &tile, llvm::ArrayRef<int64_t> resultShape) {
   IndexSpace space;
   CountingSink sink;
-  KernelEmitter emitter(kernel, tile, space, sink);
+  KernelEmitter emitter(kernel, tile, model == CostModel::kTexels, space, sink);
   emitter.emit();
   const Weights &weights = weightsOf(model);
   const double inTile = invocationsOfTile(tile);

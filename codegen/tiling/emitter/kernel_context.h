@@ -28,6 +28,7 @@ struct Invocation {
 /// References to objects that KernelEmitter owns. They are valid while the kernel is generated.
 struct KernelContext {
   const TileShape &tile;
+  const bool readsTexels; // Vectors of operands are read through texel buffers.
   IndexSpace &space;
   KernelSink &sink;
   KernelShapes &shapes;

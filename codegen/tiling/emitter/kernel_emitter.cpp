@@ -8,12 +8,12 @@ using namespace mlir;
 
 // The classes refer to each other, because evaluating a tensor evaluates the operands of its
 // operation. The constructors must only keep the references: some objects do not exist yet.
-KernelEmitter::KernelEmitter(func::FuncOp kernel, const TileShape &tile, IndexSpace &space,
-                             KernelSink &sink, ValueRange dims)
+KernelEmitter::KernelEmitter(func::FuncOp kernel, const TileShape &tile, bool readsTexels,
+                             IndexSpace &space, KernelSink &sink, ValueRange dims)
     : tile_(tile), space_(space), sink_(sink), shapes_(kernel, space, sink, dims),
       guards_(space, sink),
-      loops_(space, sink, shapes_), context_{tile_,   space_, sink_,      shapes_,
-                                             guards_, loops_, invocation_},
+      loops_(space, sink, shapes_), context_{tile_,   readsTexels, space_, sink_,
+                                             shapes_, guards_,     loops_, invocation_},
       access_(context_), shared_(context_), lanes_(context_),
       evaluator_(context_, access_, bodies_, reductions_), bodies_(context_, evaluator_),
       rows_(context_, evaluator_, bodies_, lanes_),
@@ -29,14 +29,36 @@ void KernelEmitter::emit(const InvocationIds &ids) {
     RowKernel(context_, access_, evaluator_, reductions_, rows_, lanes_).emit(ids.tile);
     return;
   }
-  const TilePoints::Points points =
-      TilePoints(tile_, space_, sink_, shapes_, guards_).compute(ids, invocation_);
+  TilePoints places(tile_, space_, sink_, shapes_, guards_);
+  const TilePoints::Points points = places.compute(ids, invocation_);
   const PointGrid grid{tile_.result, tile_.laneDim};
   const Values values = evaluator_.evaluate(shapes_.result(), points.load, grid);
   if (shapes_.positions())
     access_.store(scattered(points.store, grid), values);
   else if (!sink_.unsupported() && !staging_.storeResult(points.store, values))
     access_.store(points.store, values);
+  if (const std::vector<Point> tail = places.tail(); !tail.empty())
+    emitTail(ids, tail);
+}
+
+/// Lets one invocation evaluate and store these points. The loop has one round for it and none for
+/// the others: software devices skip a loop without rounds, but execute the code of an scf.if.
+void KernelEmitter::emitTail(const InvocationIds &ids, llvm::ArrayRef<Point> points) {
+  if (shapes_.positions()) {
+    sink_.fail(shapes_.kernel()); // The tail would need positions of its own.
+    return;
+  }
+  Value rounds = sink_.build([&](OpBuilder &builder, Location loc) -> Value {
+    Value zero = builder.create<arith::ConstantIndexOp>(loc, 0);
+    Value one = builder.create<arith::ConstantIndexOp>(loc, 1);
+    Value number = builder.create<arith::AddIOp>(loc, ids.tile.front(), ids.lane);
+    Value isFirst = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, number, zero);
+    return builder.create<arith::SelectOp>(loc, isFirst, one, zero);
+  });
+  Values none;
+  sink_.loop(space_.addVariable(rounds, 0, 1, true), /*rounds=*/0, none, [&](Value, Values &) {
+    access_.store(points, evaluator_.evaluate(shapes_.result(), points, {{1}, 0}));
+  });
 }
 
 /// Returns the places where a scatter stores the points of its rows: the row's position and the

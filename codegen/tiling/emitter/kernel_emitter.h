@@ -29,10 +29,11 @@ public:
   /// `kernel` is the outlined function, which takes tensors and then the sizes of their dynamic
   /// dimensions, and returns one tensor, or the rows and the positions of a scatter (gantry.yield).
   /// It is not changed. Its attribute `gantry.signature` has the layouts of the tensors. dims: the
-  /// values of the sizes; none when counting. `space` and `sink` must be used for this kernel only.
-  /// They and `tile` must outlive the emitter.
-  KernelEmitter(mlir::func::FuncOp kernel, const TileShape &tile, IndexSpace &space,
-                KernelSink &sink, mlir::ValueRange dims = {});
+  /// values of the sizes; none when counting. readsTexels: vectors of operands are read through
+  /// texel buffers. `space` and `sink` must be used for this kernel only. They and `tile` must
+  /// outlive the emitter.
+  KernelEmitter(mlir::func::FuncOp kernel, const TileShape &tile, bool readsTexels,
+                IndexSpace &space, KernelSink &sink, mlir::ValueRange dims = {});
 
   /// Emits the code that evaluates and stores the points of an invocation. Call once. Afterwards
   /// sink.unsupported() is null if the kernel could be computed.
@@ -45,6 +46,7 @@ public:
   const Loops &loops() const { return loops_; }
 
 private:
+  void emitTail(const InvocationIds &ids, llvm::ArrayRef<Point> points);
   std::vector<Point> scattered(llvm::ArrayRef<Point> points, const PointGrid &grid);
 
   const TileShape &tile_;

@@ -3,7 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-#include <set>
+#include <numeric>
 
 namespace gantry::codegen {
 
@@ -11,52 +11,11 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kWidth = 4; // Elements of a vector.
+constexpr int64_t kWidth = 4;     // Elements of a vector.
+constexpr int64_t kMinOddRun = 2; // A single element is cheaper to load by itself.
 // The cost of a vector access in which each lane touches another cache line, relative to one in
 // which neighbouring lanes access neighbouring vectors.
 constexpr double kScatteredCost = 2;
-
-/// Returns an element of a group: `part` converted to the type `element`, or, for bytes, byte
-/// number `lane` of the word `part`.
-Value elementOf(OpBuilder &builder, Location loc, Value part, int64_t lane, Type element) {
-  if (element.isInteger(8)) { // The first byte is the lowest.
-    if (lane > 0)
-      part = builder.create<arith::ShRUIOp>(
-          loc, part, builder.create<arith::ConstantIntOp>(loc, 8 * lane, 32));
-    return builder.create<arith::TruncIOp>(loc, element, part);
-  }
-  return part.getType() == element ? part : builder.create<arith::TruncFOp>(loc, element, part);
-}
-
-/// Packs four bytes into a word. The first byte is the lowest.
-Value packBytes(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> bytes, Type type) {
-  Value word;
-  for (auto [lane, value] : llvm::enumerate(bytes)) {
-    Value byte;
-    auto narrowed = value.getDefiningOp<arith::TruncIOp>();
-    if (!narrowed || narrowed.getIn().getType() != type)
-      byte = builder.create<arith::ExtUIOp>(loc, type, value);
-    else if (lane + 1 == bytes.size()) // The shift drops the bits above the byte.
-      byte = narrowed.getIn();
-    else
-      byte = builder.create<arith::AndIOp>(loc, narrowed.getIn(),
-                                           builder.create<arith::ConstantIntOp>(loc, 0xff, 32));
-    if (lane > 0)
-      byte = builder.create<arith::ShLIOp>(loc, byte,
-                                           builder.create<arith::ConstantIntOp>(loc, 8 * lane, 32));
-    word = word ? builder.create<arith::OrIOp>(loc, word, byte).getResult() : byte;
-  }
-  return word;
-}
-
-/// Returns whether the product of the extents is certain to be a multiple of four.
-bool isWholeVectors(llvm::ArrayRef<int64_t> extents) {
-  int64_t known = 1; // The product of the static extents, modulo four.
-  for (int64_t extent : extents)
-    if (!ShapedType::isDynamic(extent))
-      known = known * (extent % kWidth) % kWidth;
-  return known == 0;
-}
 
 /// An aligned group of four elements, accessed under a guard.
 struct Group {
@@ -104,57 +63,6 @@ IndexExpr inVectors(IndexExpr address) {
 
 } // namespace
 
-Type vectorTypeOf(Type element, bool asTexels) {
-  if (element.isF32() || element.isInteger(32))
-    return VectorType::get({kWidth}, element);
-  if (element.isF16())
-    return VectorType::get({kWidth}, asTexels ? Float32Type::get(element.getContext()) : element);
-  if (element.isInteger(8))
-    return IntegerType::get(element.getContext(), 32);
-  return {};
-}
-
-/// Returns whether elements at addresses that are multiples of four begin a vector.
-static bool mayBeVectors(RankedTensorType type, LayoutAttr layout) {
-  return vectorTypeOf(type.getElementType(), false) && layout.getStart() % kWidth == 0;
-}
-
-bool hasVectorView(RankedTensorType type, LayoutAttr layout) {
-  if (!mayBeVectors(type, layout))
-    return false;
-  if (!layout.getParts().empty())
-    return true; // The layout's blocks divide the extents.
-  if (layout.getWithin().empty())
-    return isWholeVectors(type.getShape());
-  // The tensor is a box in a storage. Its rows, the longest ranges without a gap, consist of whole
-  // groups, and so do the gaps between them.
-  llvm::SmallVector<int64_t> row, storageRow;
-  for (size_t d = type.getRank(); d-- > 0;) {
-    const int64_t own = type.getDimSize(d), extent = layout.getWithin()[d];
-    row.push_back(own);
-    storageRow.push_back(extent == -1 ? own : extent);
-    if (row.back() != storageRow.back())
-      break;
-  }
-  return isWholeVectors(row) && isWholeVectors(storageRow);
-}
-
-bool isPaddedView(RankedTensorType type, LayoutAttr layout) {
-  return (type.getElementType().isF32() || type.getElementType().isF16()) &&
-         layout.getStart() % kWidth == 0 && layout.getParts().empty() && layout.getWithin().empty();
-}
-
-Value packVector(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> elements, Type type) {
-  if (type.isInteger(32))
-    return packBytes(builder, loc, elements, type);
-  auto vectorType = cast<VectorType>(type);
-  Value vector =
-      builder.create<arith::ConstantOp>(loc, vectorType, builder.getZeroAttr(vectorType));
-  for (auto [lane, value] : llvm::enumerate(elements))
-    vector = builder.create<vector::InsertOp>(loc, value, vector, static_cast<int64_t>(lane));
-  return vector;
-}
-
 // ---- addresses ----------------------------------------------------------------------------------
 
 llvm::SmallVector<IndexExpr> MemoryAccess::addressesOf(unsigned buffer, Value tensor,
@@ -201,6 +109,7 @@ double MemoryAccess::vectorCost(const IndexExpr &index) const {
 
 struct MemoryAccess::Request {
   unsigned buffer;
+  BlockArgument tensor;
   RankedTensorType type;
   llvm::ArrayRef<Point> points;
   llvm::SmallVector<IndexExpr> addresses; // In elements, by point.
@@ -216,13 +125,13 @@ struct MemoryAccess::PlacedVector {
 
 Values MemoryAccess::load(BlockArgument tensor, llvm::ArrayRef<Point> points, Outside outside) {
   const unsigned buffer = tensor.getArgNumber();
-  return load({buffer, cast<RankedTensorType>(tensor.getType()), points,
+  return load({buffer, tensor, cast<RankedTensorType>(tensor.getType()), points,
                addressesOf(buffer, tensor, points), outside, /*asWords=*/false});
 }
 
 Values MemoryAccess::loadWords(BlockArgument tensor, llvm::ArrayRef<Point> points) {
   const unsigned buffer = tensor.getArgNumber();
-  return load({buffer, cast<RankedTensorType>(tensor.getType()), points,
+  return load({buffer, tensor, cast<RankedTensorType>(tensor.getType()), points,
                addressesOf(buffer, tensor, points), Outside::kAnything, /*asWords=*/true});
 }
 
@@ -231,6 +140,8 @@ Values MemoryAccess::load(const Request &request) {
   llvm::SmallVector<bool> done(request.points.size(), false);
   if (mayBeVectors(request.type, shapes_.layout(request.buffer)))
     loadVectors(request, result, done);
+  if (readsTexels_ && isPaddedView(request.type, shapes_.layout(request.buffer)))
+    loadOddRuns(request, result, done);
   loadElements(request, result, done);
   return result;
 }
@@ -243,9 +154,11 @@ void MemoryAccess::loadVectors(const Request &request, Values &result,
                                                            : point.guard);
   // A group of which only some elements are read may lie partly beyond the tensor.
   const LayoutAttr layout = shapes_.layout(request.buffer);
-  const bool hasWholeGroups = hasVectorView(request.type, layout) ||
-                              (tile_.shiftedRows && isPaddedView(request.type, layout));
-  auto groups = alignedGroups(space_, request.addresses, guards, hasWholeGroups ? 2 : kWidth);
+  const bool hasWholeGroups =
+      hasVectorView(request.type, layout) || (readsTexels_ && isPaddedView(request.type, layout));
+  // A texel costs less than a single element of a storage buffer.
+  const unsigned minElements = !hasWholeGroups ? kWidth : readsTexels_ ? 1 : 2;
+  auto groups = alignedGroups(space_, request.addresses, guards, minElements);
   SharedVectors shared;
   if (tile_.lanes > 1) {
     llvm::SmallVector<std::pair<int32_t, IndexExpr>> uniform;
@@ -396,6 +309,117 @@ Value MemoryAccess::loadVector(const Request &request, const IndexExpr &index, i
                                                    builder.getZeroAttr(vector.getType()));
     return builder.create<arith::SelectOp>(loc, guards_.test(guard), vector, zero);
   });
+}
+
+/// Neighbours under one guard, from the address `first` on. The variable part of the address is not
+/// always a multiple of four.
+struct MemoryAccess::OddRun {
+  int32_t guard;
+  IndexExpr first;
+  int64_t length = 0; // From the first to the last element.
+  Members members{};  // The points in the run, and their elements from `first` on.
+};
+
+/// Loads neighbours that do not begin at a multiple of four elements.
+void MemoryAccess::loadOddRuns(const Request &request, Values &result,
+                               llvm::SmallVectorImpl<bool> &done) {
+  // The points by guard and variable part of the address, and then by the constant part.
+  std::map<Group, std::map<int64_t, llvm::SmallVector<unsigned>>> families;
+  for (unsigned i = 0; i < request.points.size(); ++i) {
+    const IndexExpr &address = request.addresses[i];
+    if (done[i] || space_.baseDivisor(address) % kWidth == 0)
+      continue;
+    const int32_t guard = request.outside == Outside::kAnything
+                              ? guards_.ofVector(request.points[i].guard)
+                              : request.points[i].guard;
+    families[{guard, address.base()}][address.constant].push_back(i);
+  }
+  for (const auto &[family, points] : families) {
+    std::vector<OddRun> runs;
+    for (const auto &[constant, sharing] : points) {
+      if (runs.empty() || constant != runs.back().first.constant + runs.back().length) {
+        runs.push_back({family.guard, family.start});
+        runs.back().first.constant = constant;
+      }
+      OddRun &run = runs.back();
+      for (unsigned i : sharing)
+        run.members.push_back({i, run.length});
+      ++run.length;
+    }
+    for (const OddRun &run : runs) {
+      if (run.length < kMinOddRun)
+        continue;
+      const Values elements = loadOddRun(request, run);
+      for (auto [i, element] : run.members) {
+        done[i] = true;
+        result[i] = elements[element];
+      }
+    }
+  }
+}
+
+/// Returns the elements of a run: loads the vectors that contain them, and moves the elements to
+/// the front by the remainder of the address modulo four.
+Values MemoryAccess::loadOddRun(const Request &request, const OddRun &run) {
+  // The address is a multiple of `unit` plus `skipped`.
+  const int64_t unit = std::gcd(space_.baseDivisor(run.first), kWidth);
+  const int64_t skipped = ((run.first.constant % unit) + unit) % unit;
+  const int64_t needed = skipped + run.length;
+  IndexExpr start = run.first;
+  start.constant -= skipped;
+  const IndexExpr index = space_.floorDiv(start, IndexExpr(kWidth));
+  const IndexExpr remainder = space_.sub(start, space_.scale(index, kWidth));
+  Values elements = loadGroups(request, index, run.guard, needed + kWidth - unit);
+  sink_.count(Cost::kArithmetic, 3); // The remainder and the tests of its bits.
+  for (int64_t step = unit; step < kWidth; step *= 2) {
+    Value moves = sink_.build([&](OpBuilder &builder, Location loc) -> Value {
+      Value bit = builder.create<arith::AndIOp>(loc, sink_.index(remainder),
+                                                builder.create<arith::ConstantIndexOp>(loc, step));
+      return builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bit,
+                                           builder.create<arith::ConstantIndexOp>(loc, 0));
+    });
+    // Later steps move elements by kWidth - 2 * step at most.
+    const int64_t kept = needed + kWidth - 2 * step;
+    sink_.count(Cost::kArithmetic, static_cast<double>(kept));
+    for (int64_t i = 0; i < kept; ++i)
+      elements[i] = sink_.create<arith::SelectOp>(moves, elements[i + step], elements[i]);
+  }
+  Values result;
+  for (int64_t i = skipped; i < needed; ++i)
+    result.push_back(sink_.build([&](OpBuilder &builder, Location loc) {
+      return elementOf(builder, loc, elements[i], 0, request.type.getElementType());
+    }));
+  return result;
+}
+
+/// Returns the first `count` elements, rounded up to whole vectors, from the vector number `first`
+/// on. Vectors beyond the tensor's last one have any elements.
+Values MemoryAccess::loadGroups(const Request &request, const IndexExpr &first, int32_t guard,
+                                int64_t count) {
+  IndexExpr end(shapes_.layout(request.buffer).getStart());
+  IndexExpr size(1);
+  for (const IndexExpr &extent : shapes_.storageShape(request.buffer, request.tensor))
+    size = space_.mul(size, extent);
+  end = space_.add(end, size);
+  const IndexExpr last = space_.sub(space_.ceilDiv(end, kWidth), IndexExpr(1));
+  Values elements;
+  for (int64_t v = 0; v * kWidth < count; ++v) {
+    IndexExpr index = space_.add(first, IndexExpr(v));
+    if (v > 0 && space_.range(space_.sub(last, index)).low < 0) {
+      sink_.count(Cost::kArithmetic);
+      const IndexRange bounds = space_.range(index);
+      const bool perLane = !space_.isUniform(index);
+      Value clamped = sink_.create<arith::MinSIOp>(sink_.index(index), sink_.index(last));
+      index = space_.addVariable(clamped, bounds.low, bounds.high, perLane);
+    }
+    sink_.count(Cost::kVectorLoad, vectorCost(index));
+    Value vector = loadVector(request, index, guard);
+    for (int64_t lane = 0; lane < kWidth; ++lane)
+      elements.push_back(sink_.build([&](OpBuilder &builder, Location loc) -> Value {
+        return builder.create<vector::ExtractOp>(loc, vector, lane);
+      }));
+  }
+  return elements;
 }
 
 void MemoryAccess::loadElements(const Request &request, Values &result, llvm::ArrayRef<bool> done) {

@@ -3,38 +3,23 @@
 // Addresses are compared as expressions. An element that several points share is loaded once, and
 // an aligned group of four neighbours is one vector access: a vec4, or a 32-bit word of four bytes.
 // If a subgroup shares a tile, each lane loads some of the vectors that all lanes need and shuffles
-// them to the others.
+// them to the others. Neighbours at any other address are selected from the vectors that contain
+// them, if the kernel reads texels.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
 
 #include "codegen/tiling/emitter/kernel_context.h"
+#include "codegen/tiling/emitter/vector_views.h"
 
 namespace gantry::codegen {
-
-/// Returns the type of an aligned group of four elements: a vec4 of f16, f32 or i32, or a 32-bit
-/// word of bytes. Null for other element types, which are accessed one by one. asTexels: the type
-/// that texel loads return; they convert f16 to f32.
-mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
-
-/// Returns whether a tensor may be accessed in aligned groups of four elements: its element type
-/// has a vector type, and no group lies partly beyond the tensor's end.
-bool hasVectorView(mlir::RankedTensorType type, LayoutAttr layout);
-
-/// Returns whether a tensor may be read in aligned groups of four elements of which the last may
-/// lie partly beyond the tensor's end. Only texel buffers may be read in this way: the runtime
-/// rounds them up to whole texels.
-bool isPaddedView(mlir::RankedTensorType type, LayoutAttr layout);
-
-/// Packs elements into a vector of type `type`, or four bytes into a word if `type` is i32.
-mlir::Value packVector(mlir::OpBuilder &builder, mlir::Location loc,
-                       llvm::ArrayRef<mlir::Value> elements, mlir::Type type);
 
 class MemoryAccess {
 public:
   explicit MemoryAccess(const KernelContext &context)
-      : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
-        guards_(context.guards), invocation_(context.invocation) {}
+      : tile_(context.tile), readsTexels_(context.readsTexels), space_(context.space),
+        sink_(context.sink), shapes_(context.shapes), guards_(context.guards),
+        invocation_(context.invocation) {}
 
   /// The value of a load whose guard does not hold.
   enum class Outside : uint8_t { kAnything, kZero };
@@ -55,6 +40,7 @@ private:
   struct Request;
   struct PlacedVector;
   struct Progression;
+  struct OddRun;
   using SharedVectors = std::map<std::pair<int32_t, IndexExpr>, PlacedVector>;
   Values load(const Request &request);
   std::vector<Progression>
@@ -62,6 +48,9 @@ private:
   SharedVectors loadShared(const Request &request, llvm::ArrayRef<std::pair<int32_t, IndexExpr>>);
   mlir::Value loadByLanes(const Request &request, const Progression &run);
   void loadVectors(const Request &request, Values &result, llvm::SmallVectorImpl<bool> &done);
+  void loadOddRuns(const Request &request, Values &result, llvm::SmallVectorImpl<bool> &done);
+  Values loadOddRun(const Request &request, const OddRun &run);
+  Values loadGroups(const Request &request, const IndexExpr &first, int32_t guard, int64_t count);
   void loadElements(const Request &request, Values &result, llvm::ArrayRef<bool> done);
   mlir::Value loadVector(const Request &request, const IndexExpr &index, int32_t guard);
   mlir::Value loadElement(const Request &request, const IndexExpr &address, int32_t guard);
@@ -78,6 +67,7 @@ private:
   double vectorCost(const IndexExpr &index) const;
 
   const TileShape &tile_;
+  const bool readsTexels_;
   IndexSpace &space_;
   KernelSink &sink_;
   KernelShapes &shapes_;

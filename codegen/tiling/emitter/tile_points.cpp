@@ -94,8 +94,8 @@ IndexExpr TilePoints::coordinateOf(unsigned dim, const IndexExpr &extent, Value 
 }
 
 /// Adds the j-th point of a lane along the dimension that the lanes share. The runs of the tile are
-/// dealt to the lanes round-robin. The extent is a multiple of the run length. The index of a run
-/// beyond the extent is moved to the last run, so that loads at it are valid; it is not stored.
+/// dealt to the lanes round-robin. The index of a run that is not inside the extent as a whole is
+/// moved to the last run that is, so that loads at it are valid; it is not stored.
 void TilePoints::addLanePoint(Line &line, int64_t j, const IndexExpr &extent,
                               const IndexExpr &coordinate, const Invocation &invocation) {
   if (j % tile_.run != 0) {
@@ -113,7 +113,9 @@ void TilePoints::addLanePoint(Line &line, int64_t j, const IndexExpr &extent,
   const IndexExpr inside = space_.sub(last, position);
   if (space_.range(inside).low < 0) {
     sink_.count(Cost::kArithmetic);
-    Value value = sink_.create<arith::MinUIOp>(sink_.index(position), sink_.index(last));
+    Value value = sink_.create<arith::MinSIOp>(sink_.index(position), sink_.index(last));
+    if (space_.range(last).low < 0) // A tensor without a whole run: its first vector is padded.
+      value = sink_.create<arith::MaxSIOp>(value, sink_.create<arith::ConstantIndexOp>(0));
     clamped = space_.addVariable(value, 0, space_.range(last).high, true);
   }
   line.index.push_back(space_.scale(clamped, tile_.run));
@@ -192,6 +194,30 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
       store.guard = guards_.with(store.guard, space_.scale(invocation.lane, -1), never);
   }
   invocation.matrix.points = points.load;
+  return points;
+}
+
+std::vector<Point> TilePoints::tail() {
+  const auto space = shapes_.tileSpace(tile_);
+  if (space.size() != 1 || !tile_.hasLanesAlong(0))
+    return {};
+  const IndexExpr &extent = space.front();
+  if (extent.isConstant()
+          ? extent.constant % tile_.run == 0
+          : (space_.baseDivisor(extent) % tile_.run == 0 && extent.constant % tile_.run == 0))
+    return {};
+  const IndexExpr first = space_.scale(space_.floorDiv(extent, IndexExpr(tile_.run)), tile_.run);
+  std::vector<Point> points;
+  for (int64_t i = 0; i < tile_.run - 1; ++i) {
+    Point point;
+    point.index.push_back(space_.add(first, IndexExpr(i)));
+    bool never = false;
+    point.guard =
+        guards_.with(0, space_.sub(space_.sub(extent, IndexExpr(1)), point.index.front()), never);
+    splitMerged(tile_, space_, shapes_, point);
+    if (!never)
+      points.push_back(std::move(point));
+  }
   return points;
 }
 

@@ -36,6 +36,10 @@ public:
   /// Computes the points and sets the invocation's position.
   Points compute(const InvocationIds &ids, Invocation &invocation);
 
+  /// Returns the points beyond the last whole run of a tile of one dimension that lanes share. They
+  /// belong to no lane; none for other tiles.
+  std::vector<Point> tail();
+
 private:
   struct Line;
   llvm::SmallVector<IndexExpr> placeInvocation(const InvocationIds &ids, size_t rank,

@@ -83,4 +83,70 @@ module {
       return %0 : tensor<2048x1024xf32>
     }
   }
+
+  // The elements after the last whole vector are stored one by one, in a loop that has one round for the first
+  // invocation only.
+  // CHECK-LABEL: func.func @kernel_3_texel(
+  // CHECK-NOT: gantry.slices
+  // CHECK-SAME: merged = 0, lanes = 8
+  // CHECK: memref.store {{.*}} : memref<?xvector<4xf32>
+  // CHECK: %[[FIRST:.*]] = arith.cmpi eq
+  // CHECK: %[[ROUNDS:.*]] = arith.select %[[FIRST]]
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %[[ROUNDS]]
+  // CHECK-COUNT-3: memref.store {{.*}} : memref<?xf32,
+  // CHECK-NOT: memref.store
+  // CHECK: return
+  module @kernel_3 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_3(%x: tensor<1023x1025xf32>) -> tensor<1023x1025xf32> attributes {gantry.signature = #gantry.signature} {
+      %e = tensor.empty() : tensor<1023x1025xf32>
+      %0 = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<1023x1025xf32>) outs(%e : tensor<1023x1025xf32>) {
+      ^bb0(%p: f32, %o: f32):
+        %s = arith.negf %p : f32
+        linalg.yield %s : f32
+      } -> tensor<1023x1025xf32>
+      return %0 : tensor<1023x1025xf32>
+    }
+  }
+
+  // Texels also give the elements that do not fill a vector. Here a row begins one element before a vector.
+  // CHECK-LABEL: func.func @kernel_4_texel(
+  // CHECK-NOT: : memref<?xf32,
+  // CHECK: return
+  module @kernel_4 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_4(%x: tensor<512x1031xf32>) -> tensor<512x1024xf32> attributes {gantry.signature = #gantry.signature} {
+      %s = tensor.extract_slice %x[0, 1] [512, 1024] [1, 1] : tensor<512x1031xf32> to tensor<512x1024xf32>
+      %e = tensor.empty() : tensor<512x1024xf32>
+      %0 = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<512x1024xf32>) outs(%e : tensor<512x1024xf32>) {
+      ^bb0(%p: f32, %o: f32):
+        %v = arith.negf %p : f32
+        linalg.yield %v : f32
+      } -> tensor<512x1024xf32>
+      return %0 : tensor<512x1024xf32>
+    }
+  }
+
+  // The length of a row is known at run time, so the row may begin anywhere in a vector. Its elements are selected from
+  // the two vectors that contain four of them.
+  // CHECK-LABEL: func.func @kernel_5_texel(
+  // CHECK-NOT: : memref<?xf32,
+  // CHECK: memref.load {{.*}} : memref<?xvector<4xf32>
+  // CHECK: arith.minsi
+  // CHECK: memref.load {{.*}} : memref<?xvector<4xf32>
+  // CHECK: %[[BIT:.*]] = arith.andi
+  // CHECK: %[[MOVES:.*]] = arith.cmpi ne, %[[BIT]]
+  // CHECK: arith.select %[[MOVES]]
+  // CHECK-NOT: : memref<?xf32,
+  // CHECK: return
+  module @kernel_5 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_5(%x: tensor<512x?xf32>, %n: index) -> tensor<512x1024xf32> attributes {gantry.signature = #gantry.signature<operand_dims = [0]>} {
+      %s = tensor.extract_slice %x[0, 1] [512, 1024] [1, 1] : tensor<512x?xf32> to tensor<512x1024xf32>
+      %e = tensor.empty() : tensor<512x1024xf32>
+      %0 = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<512x1024xf32>) outs(%e : tensor<512x1024xf32>) {
+      ^bb0(%p: f32, %o: f32):
+        %v = arith.negf %p : f32
+        linalg.yield %v : f32
+      } -> tensor<512x1024xf32>
+      return %0 : tensor<512x1024xf32>
+    }
+  }
 }

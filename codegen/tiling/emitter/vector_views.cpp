@@ -1,0 +1,106 @@
+#include "codegen/tiling/emitter/vector_views.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kWidth = 4; // Elements of a vector.
+
+/// Packs four bytes into a word. The first byte is the lowest.
+Value packBytes(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> bytes, Type type) {
+  Value word;
+  for (auto [lane, value] : llvm::enumerate(bytes)) {
+    Value byte;
+    auto narrowed = value.getDefiningOp<arith::TruncIOp>();
+    if (!narrowed || narrowed.getIn().getType() != type)
+      byte = builder.create<arith::ExtUIOp>(loc, type, value);
+    else if (lane + 1 == bytes.size()) // The shift drops the bits above the byte.
+      byte = narrowed.getIn();
+    else
+      byte = builder.create<arith::AndIOp>(loc, narrowed.getIn(),
+                                           builder.create<arith::ConstantIntOp>(loc, 0xff, 32));
+    if (lane > 0)
+      byte = builder.create<arith::ShLIOp>(loc, byte,
+                                           builder.create<arith::ConstantIntOp>(loc, 8 * lane, 32));
+    word = word ? builder.create<arith::OrIOp>(loc, word, byte).getResult() : byte;
+  }
+  return word;
+}
+
+/// Returns whether the product of the extents is certain to be a multiple of four.
+bool isWholeVectors(llvm::ArrayRef<int64_t> extents) {
+  int64_t known = 1; // The product of the static extents, modulo four.
+  for (int64_t extent : extents)
+    if (!ShapedType::isDynamic(extent))
+      known = known * (extent % kWidth) % kWidth;
+  return known == 0;
+}
+
+} // namespace
+
+Value elementOf(OpBuilder &builder, Location loc, Value part, int64_t lane, Type element) {
+  if (element.isInteger(8)) { // The first byte is the lowest.
+    if (lane > 0)
+      part = builder.create<arith::ShRUIOp>(
+          loc, part, builder.create<arith::ConstantIntOp>(loc, 8 * lane, 32));
+    return builder.create<arith::TruncIOp>(loc, element, part);
+  }
+  return part.getType() == element ? part : builder.create<arith::TruncFOp>(loc, element, part);
+}
+
+Type vectorTypeOf(Type element, bool asTexels) {
+  if (element.isF32() || element.isInteger(32))
+    return VectorType::get({kWidth}, element);
+  if (element.isF16())
+    return VectorType::get({kWidth}, asTexels ? Float32Type::get(element.getContext()) : element);
+  if (element.isInteger(8))
+    return IntegerType::get(element.getContext(), 32);
+  return {};
+}
+
+bool mayBeVectors(RankedTensorType type, LayoutAttr layout) {
+  return vectorTypeOf(type.getElementType(), false) && layout.getStart() % kWidth == 0;
+}
+
+bool hasVectorView(RankedTensorType type, LayoutAttr layout) {
+  if (!mayBeVectors(type, layout))
+    return false;
+  if (!layout.getParts().empty())
+    return true; // The layout's blocks divide the extents.
+  if (layout.getWithin().empty())
+    return isWholeVectors(type.getShape());
+  // The tensor is a box in a storage. Its rows, the longest ranges without a gap, consist of whole
+  // groups, and so do the gaps between them.
+  llvm::SmallVector<int64_t> row, storageRow;
+  for (size_t d = type.getRank(); d-- > 0;) {
+    const int64_t own = type.getDimSize(d), extent = layout.getWithin()[d];
+    row.push_back(own);
+    storageRow.push_back(extent == -1 ? own : extent);
+    if (row.back() != storageRow.back())
+      break;
+  }
+  return isWholeVectors(row) && isWholeVectors(storageRow);
+}
+
+bool isPaddedView(RankedTensorType type, LayoutAttr layout) {
+  return (type.getElementType().isF32() || type.getElementType().isF16()) &&
+         layout.getStart() % kWidth == 0 && layout.getParts().empty() && layout.getWithin().empty();
+}
+
+Value packVector(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> elements, Type type) {
+  if (type.isInteger(32))
+    return packBytes(builder, loc, elements, type);
+  auto vectorType = cast<VectorType>(type);
+  Value vector =
+      builder.create<arith::ConstantOp>(loc, vectorType, builder.getZeroAttr(vectorType));
+  for (auto [lane, value] : llvm::enumerate(elements))
+    vector = builder.create<vector::InsertOp>(loc, value, vector, static_cast<int64_t>(lane));
+  return vector;
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,39 @@
+// Views of tensors as aligned groups of four elements: which tensors have them, and how elements
+// are packed into groups and taken out of them.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include "codegen/dialect/gantry_dialect.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace gantry::codegen {
+
+/// Returns the type of an aligned group of four elements: a vec4 of f16, f32 or i32, or a 32-bit
+/// word of bytes. Null for other element types, which are accessed one by one. asTexels: the type
+/// that texel loads return; they convert f16 to f32.
+mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
+
+/// Returns whether elements at addresses that are multiples of four begin a vector.
+bool mayBeVectors(mlir::RankedTensorType type, LayoutAttr layout);
+
+/// Returns whether a tensor may be accessed in aligned groups of four elements: its element type
+/// has a vector type, and no group lies partly beyond the tensor's end.
+bool hasVectorView(mlir::RankedTensorType type, LayoutAttr layout);
+
+/// Returns whether a tensor may be read in aligned groups of four elements of which the last may
+/// lie partly beyond the tensor's end. Only texel buffers may be read in this way: the runtime
+/// rounds them up to whole texels.
+bool isPaddedView(mlir::RankedTensorType type, LayoutAttr layout);
+
+/// Packs elements into a vector of type `type`, or four bytes into a word if `type` is i32.
+mlir::Value packVector(mlir::OpBuilder &builder, mlir::Location loc,
+                       llvm::ArrayRef<mlir::Value> elements, mlir::Type type);
+
+/// Returns an element of a group: `part` converted to the type `element`, or, for bytes, byte
+/// number `lane` of the word `part`.
+mlir::Value elementOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value part, int64_t lane,
+                      mlir::Type element);
+
+} // namespace gantry::codegen
