@@ -283,7 +283,7 @@ void ProgramBuilder::setBases() {
       artifact::ValueT &whole = *program_.values[index];
       whole.first_use = 0;
       for (uint32_t part : parts) {
-        // It is whole when the last part is written.
+        // The whole value is first used when its last part is written.
         whole.first_use = std::max(whole.first_use, program_.values[part]->first_use);
         whole.last_use = std::max(whole.last_use, program_.values[part]->last_use);
       }

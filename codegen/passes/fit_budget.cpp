@@ -164,8 +164,8 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
     return clone->getResult(0);
   }
 
-  llvm::DenseMap<Value, Value> latest_, stored_; // By the original result.
-  llvm::DenseMap<Value, Value> origin_;          // The original result, by its versions.
+  llvm::DenseMap<Value, Value> latest_, stored_; // The key is the original result.
+  llvm::DenseMap<Value, Value> origin_;          // The original result of each version.
 };
 
 } // namespace

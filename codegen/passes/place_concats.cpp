@@ -24,17 +24,18 @@ namespace {
 
 constexpr int64_t kBlock = 4; // Channels of a block (choose-layouts).
 
-// The costs of accesses that a view makes slower, in units of the copy of one element. They were
-// measured on the software device with benchmarks/kernels/concats.py.
-// An access to an image without blocks of channels, if rows (or planes, for operators that read no
-// windows) are whole vectors, and if they are not.
+// The costs below count copies of one element. They were measured on the software device with
+// benchmarks/kernels/concats.py. Each of the first three is the additional cost of an access that a
+// view makes slower.
+// kUnblockedAccess applies to images that are not stored in blocks of channels, if their rows (or
+// their planes, for operators that read no windows) are whole vectors; kUnblockedOddAccess applies
+// to the other images without blocks.
 constexpr double kUnblockedAccess = 0.1, kUnblockedOddAccess = 0.6;
-// An access to a box whose rows do not begin at multiples of four elements.
+// This cost applies to tensors whose rows do not begin at multiples of four elements.
 constexpr double kOddRowAccess = 0.4;
 constexpr double kCopyDispatch = 7000; // The fixed cost of a copy's dispatch.
-// A matmul or convolution that reads an element for more columns than these reads it again.
+// A matmul or convolution accesses an element once for each group of this many columns.
 constexpr double kColumnsPerAccess = 64;
-constexpr double kTypicalExtent = 64; // The assumed size of a dynamic dimension.
 
 bool isReshape(Operation *op) {
   return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
@@ -57,17 +58,6 @@ int64_t staticElements(RankedTensorType type) {
   int64_t count = 1;
   for (int64_t extent : type.getShape())
     count *= ShapedType::isDynamic(extent) ? 1 : extent;
-  return count;
-}
-
-double assumedExtent(int64_t extent) {
-  return ShapedType::isDynamic(extent) ? kTypicalExtent : static_cast<double>(extent);
-}
-
-double assumedElements(RankedTensorType type) {
-  double count = 1;
-  for (int64_t extent : type.getShape())
-    count *= assumedExtent(extent);
   return count;
 }
 

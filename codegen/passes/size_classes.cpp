@@ -2,6 +2,7 @@
 
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/padding_value.h"
+#include "codegen/passes/tensor_dims.h"
 #include "codegen/tiling/linalg_patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,12 +18,12 @@ constexpr int64_t kVector = 4; // Elements of a vector.
 constexpr int64_t kRun = 8;    // Columns that a lane computes in the fastest kernels of matmuls.
 // The size of a multiple of kVector grows to a multiple of kRun if it grows by at most a tenth.
 constexpr double kMaxGrowth = 1.1;
-// The costs of a conversion, in multiplications: for each element, and for its dispatch. An image
-// is copied in any case if the device wants blocks of channels. A dispatch takes about 10 us, in
-// which a software device multiplies far less than a GPU.
+// The cost of a padded or sliced copy, in multiplications, is kCopyCost for each element and a
+// fixed cost for its dispatch. A software device copies images into blocks of channels in any case,
+// so an element of an image costs only kBlocksCopyCost. The cost of a dispatch is the number of
+// multiplications in about 10 us.
 constexpr double kCopyCost = 50, kBlocksCopyCost = 10;
 constexpr double kSoftwareDispatchCost = 1e5, kGpuDispatchCost = 1e7;
-constexpr double kTypicalExtent = 64; // The assumed size of a dynamic dimension.
 
 int64_t roundUpTo(int64_t size, int64_t unit) { return (size + unit - 1) / unit * unit; }
 
@@ -37,13 +38,6 @@ int64_t fastSize(int64_t size) {
 bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
 RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
-
-double elementsOf(Value tensor) {
-  double count = 1;
-  for (int64_t extent : typeOf(tensor).getShape())
-    count *= ShapedType::isDynamic(extent) ? kTypicalExtent : static_cast<double>(extent);
-  return count;
-}
 
 bool isSplat(Value tensor) {
   auto constant = tensor.getDefiningOp<arith::ConstantOp>();
@@ -228,7 +222,7 @@ void SizeClasses::addGain(linalg::GenericOp op) {
   const auto factors = factorsOf(op);
   double products = 1;
   for (int64_t extent : op.getStaticLoopRanges())
-    products *= ShapedType::isDynamic(extent) ? kTypicalExtent : static_cast<double>(extent);
+    products *= assumedExtent(extent);
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
     if (iterators[loop] == utils::IteratorType::parallel)
       continue;
@@ -265,7 +259,7 @@ void SizeClasses::addConversions(Block &block) {
   const auto add = [&](Value tensor, unsigned dim) {
     const bool isImage = typeOf(tensor).getRank() >= 3 && dim == 1;
     classes_[find(tensors_.lookup(tensor) + dim)].cost +=
-        elementsOf(tensor) * (blocks_ && isImage ? kBlocksCopyCost : kCopyCost) +
+        assumedElements(typeOf(tensor)) * (blocks_ && isImage ? kBlocksCopyCost : kCopyCost) +
         (blocks_ ? kSoftwareDispatchCost : kGpuDispatchCost);
   };
   for (auto [tensor, node] : tensors_) {

@@ -23,8 +23,8 @@ public:
 
   bool anyPadded() const { return anyPadded_; }
 
-  /// Returns the sizes that a use of a tensor wants, or that a result has. They are the tensor's
-  /// own or larger.
+  /// Returns the sizes that a use of a tensor should have, or that a result has. They are the
+  /// tensor's own or larger.
   llvm::SmallVector<int64_t> sizesOf(mlir::OpOperand &use) const;
   llvm::SmallVector<int64_t> sizesOf(mlir::Value result) const;
 

@@ -148,4 +148,16 @@ llvm::SmallVector<OpFoldResult> tensorDims(OpBuilder &builder, Value tensor) {
   return dims;
 }
 
+double assumedExtent(int64_t extent) {
+  constexpr double kTypicalExtent = 64;
+  return ShapedType::isDynamic(extent) ? kTypicalExtent : static_cast<double>(extent);
+}
+
+double assumedElements(RankedTensorType type) {
+  double count = 1;
+  for (int64_t extent : type.getShape())
+    count *= assumedExtent(extent);
+  return count;
+}
+
 } // namespace gantry::codegen

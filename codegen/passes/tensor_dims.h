@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 
 namespace gantry::codegen {
@@ -22,6 +23,12 @@ mlir::Value viewedTensor(mlir::Value tensor);
 
 /// Returns whether the function returns the tensor or a reshape of it.
 bool isReturned(mlir::Value tensor);
+
+/// Returns the extent, or an assumed size if it is dynamic.
+double assumedExtent(int64_t extent);
+
+/// Returns the number of elements, with an assumed size for each dynamic dimension.
+double assumedElements(mlir::RankedTensorType type);
 
 /// Creates an operator that copies a tensor, and returns the copy.
 mlir::Value copyTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor);

@@ -72,7 +72,7 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
   if (kind == TileKind::kTexel)
     for (const TileShape &row : reducedRowTiles(kernel, profile))
       if (exactTile(row) == text)
-        return TileChoice{row, 0, 0, 1};
+        return TileChoice{row, 0, 1};
   GANTRY_ASSIGN_OR_RETURN(TileShape tile, parseTile(text));
   const KernelExtents extents = extentsOf(kernel);
   if (tile.merged != ~0u &&
@@ -101,7 +101,7 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
   KernelEmitter(kernel, tile, kind == TileKind::kTexel, indices, sink).emit();
   if (sink.unsupported())
     return misfit("the kernel cannot be computed in such tiles");
-  return TileChoice{tile, 0, 0, 1};
+  return TileChoice{tile, 0, 1};
 }
 
 } // namespace gantry::codegen

@@ -82,7 +82,7 @@ std::vector<TileShape> reducedRowTiles(func::FuncOp kernel, const DeviceProfile 
   });
   OpOperand *row = only && isOne ? rowOperandOf(only) : nullptr;
   const int64_t length = row ? reductionExtentsOf(only).front() : 0;
-  if (length < 2 * kWidth) // Also if it is dynamic, which is negative.
+  if (length < 2 * kWidth) // A dynamic length is negative.
     return {};
   TileShape tile;
   tile.result.assign(cast<RankedTensorType>(kernel.getResultTypes().front()).getRank(), 1);

@@ -178,7 +178,7 @@ std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfi
     needsSubstitute &= !isSubstitute;
     if (isTaken || isSubstitute)
       choices.insert(isSubstitute ? choices.begin() : choices.end(),
-                     {rung.tile, rung.cost, 0, search.compared(), static_cast<uint32_t>(rung.boxes),
+                     {rung.tile, 0, search.compared(), static_cast<uint32_t>(rung.boxes),
                       static_cast<uint32_t>(rung.bytes)});
   }
   for (TileChoice &choice : choices)

@@ -88,7 +88,7 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
         rowTiles(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline);
     const TileChoice cheapest = search.cheapest(tiles);
     // Emission reports the operation that no tile supports.
-    return {cheapest.tile.rowLength ? cheapest.tile : tiles.front(), 0, 0, search.compared()};
+    return {cheapest.tile.rowLength ? cheapest.tile : tiles.front(), 0, search.compared()};
   }
   if (const auto attention = attentionIn(kernel))
     return search.cheapest(attentionTiles(kernel, *attention, profile, baseline));
@@ -112,7 +112,7 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
   }
   if (candidate > 0)
     best = search.ranked(best, candidate);
-  return {best.tile, best.cost, best.tileCost, search.compared()};
+  return {best.tile, best.tileCost, search.compared()};
 }
 
 } // namespace gantry::codegen

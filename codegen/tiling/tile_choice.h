@@ -26,10 +26,9 @@ namespace gantry::codegen {
 
 struct TileChoice {
   TileShape tile;
-  // Cost of the whole kernel (tile_cost.h). 0 if no cost is predicted: for row tiles, and for
-  // measured tiles that are not staged.
-  double predictedCost = 0;
-  double tileCost = 0;      // The cost of one tile (extent() along each dimension); 0 as above.
+  // The predicted cost of one tile (tile_cost.h). It is 0 for row tiles, staged tiles and measured
+  // tiles.
+  double tileCost = 0;
   int32_t candidates = 0;   // The number of tiles that were compared.
   uint32_t boxesBytes = 0;  // The bytes of all boxes (tile_shape.h). Boxes may share storage.
   uint32_t sharedBytes = 0; // The bytes of a workgroup's shared memory.

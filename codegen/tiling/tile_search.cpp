@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace {
 
-// Every Vulkan device can bind storage buffers of this size, many no larger ones.
+// Every Vulkan device can bind a storage buffer of this size. Many cannot bind a larger one.
 constexpr int64_t kMinBindingBytes = int64_t(1) << 27;
 constexpr double kMinGain = 0.999; // A tile replaces another if it costs less than this fraction.
 
@@ -64,7 +64,7 @@ TileChoice TileSearch::cheapest(llvm::ArrayRef<TileShape> tiles) {
     if (const PredictedTile predicted = predict(tile);
         predicted.isSupported && predicted.cost < best.cost)
       best = {tile, predicted.cost, predicted.tileCost};
-  return {best.tile, best.cost, best.tileCost, compared_};
+  return {best.tile, best.tileCost, compared_};
 }
 
 void TileSearch::descend(CostedTile &from) {

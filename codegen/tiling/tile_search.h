@@ -36,7 +36,7 @@ public:
   /// does not allow the slices that the dispatch needs on some devices.
   CostedTile costed(const TileShape &tile);
   /// Returns the cheapest of these tiles that the kernel can be computed with. If there is none,
-  /// the tile is empty and its cost infinite.
+  /// the tile is empty.
   TileChoice cheapest(llvm::ArrayRef<TileShape> tiles);
   /// Improves a tile by coordinate descent. A change sets one element of TileShape::result or
   /// TileShape::reduction to another value. Makes the change that lowers the cost most, and repeats

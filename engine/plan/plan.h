@@ -91,8 +91,7 @@ uint64_t lowerBound(const std::vector<Value> &values, uint32_t *peakCommand = nu
 /// Checks a plan in O(n log n) time. The check shares no code with the planner. Returns kOk, or
 /// kInternal with a message that names two values that overlap, or a value that is misaligned,
 /// outside of the plan's height, or away from its pin. Each pin must name an existing value.
-Status validatePlan(const std::vector<Value> &values, const Plan &plan);
 Status validatePlan(const std::vector<Value> &values, const Plan &plan,
-                    const std::vector<Pin> &pins);
+                    const std::vector<Pin> &pins = {});
 
 } // namespace gantry::plan

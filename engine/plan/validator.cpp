@@ -84,10 +84,6 @@ Status checkOverlaps(const std::vector<Value> &values, const Plan &plan) {
 
 } // namespace
 
-Status validatePlan(const std::vector<Value> &values, const Plan &plan) {
-  return validatePlan(values, plan, {});
-}
-
 Status validatePlan(const std::vector<Value> &values, const Plan &plan,
                     const std::vector<Pin> &pins) {
   GANTRY_RETURN_IF_ERROR(checkEach(values, plan));

@@ -52,7 +52,7 @@ SUPERLATIVE = re.compile(r"\b(k(?:Most|Least)(?:[A-Z]\w*)?|(?:\w+_)?(?:most|leas
 TEST_NAME = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
 UPPER_CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*$")
 ENUM = re.compile(r"^\s*enum\b(?! VkC| VkS)[^;{]*\{([^}]*)\}", re.MULTILINE)
-CONSTANT = re.compile(r"^(?:inline |static )*constexpr (?!.*\()[\w:<>,* ]*?[ *](\w+)(?:\[\w*\])* *[={]")
+CONSTANT = re.compile(r"^ *(?:inline |static )*constexpr (?!.*\()[\w:<>,* ]*?[ *](\w+)(?:\[\w*\])* *[={]")
 CONSTANT_NAME = re.compile(r"(k[A-Z0-9]|GANTRY_|VK_)\w*$")
 # A literal (group 1) or a comment of C or C++.
 LITERAL_OR_COMMENT = re.compile(r'(R"(\w*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\')'

@@ -69,7 +69,8 @@ def main():
     options.build = options.build.resolve()
     options.memory = options.build / "tidy"
     options.memory.mkdir(exist_ok=True)
-    configuration = (root / ".clang-tidy").read_bytes()
+    configuration = b"".join(path.read_bytes() for path in sorted(root.glob("*/**/.clang-tidy")) + [root / ".clang-tidy"]
+                              if "build" not in path.relative_to(root).parts)
     folders = [root / folder for folder in options.folders]
     entries = {}
     for entry in json.loads((options.build / "compile_commands.json").read_text()):

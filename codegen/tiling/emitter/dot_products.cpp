@@ -138,7 +138,8 @@ DotProducts::Factor DotProducts::load(linalg::GenericOp op, const ByteFactor &fa
                                       llvm::ArrayRef<LoopIndex> steps, llvm::ArrayRef<Point> points,
                                       const PointGrid &grid) {
   Factor result;
-  std::map<std::pair<int32_t, std::vector<IndexExpr>>, unsigned> seen; // By a word's first byte.
+  // The index of each distinct word, by the guard and the indices of its first byte.
+  std::map<std::pair<int32_t, std::vector<IndexExpr>>, unsigned> seen;
   std::vector<Point> distinct;
   for (size_t step = 0; step < steps.size(); step += kWidth)
     for (const Point &point : points) {

@@ -317,10 +317,10 @@ struct MemoryAccess::OddRun {
   int32_t guard;
   IndexExpr first;
   int64_t length = 0; // From the first to the last element.
-  Members members{};  // The points in the run, and their elements from `first` on.
+  Members members{};  // The points in the run, and the distance of each from `first`.
 };
 
-/// Loads neighbours that do not begin at a multiple of four elements.
+/// Loads the remaining runs of neighbours, which may begin at any address.
 void MemoryAccess::loadOddRuns(const Request &request, Values &result,
                                llvm::SmallVectorImpl<bool> &done) {
   // The points by guard and variable part of the address, and then by the constant part.

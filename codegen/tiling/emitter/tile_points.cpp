@@ -114,7 +114,7 @@ void TilePoints::addLanePoint(Line &line, int64_t j, const IndexExpr &extent,
   if (space_.range(inside).low < 0) {
     sink_.count(Cost::kArithmetic);
     Value value = sink_.create<arith::MinSIOp>(sink_.index(position), sink_.index(last));
-    if (space_.range(last).low < 0) // A tensor without a whole run: its first vector is padded.
+    if (space_.range(last).low < 0) // There may be no whole run. The first vector is then padded.
       value = sink_.create<arith::MaxSIOp>(value, sink_.create<arith::ConstantIndexOp>(0));
     clamped = space_.addVariable(value, 0, space_.range(last).high, true);
   }

@@ -30,14 +30,14 @@ public:
 
   /// The points of the invocation, in row-major order of the tile.
   struct Points {
-    std::vector<Point> load;  // With the guards under which operands are loaded.
-    std::vector<Point> store; // With the guards under which results are stored.
+    std::vector<Point> load;  // The points at which operands are loaded, with the loads' guards.
+    std::vector<Point> store; // The points that are stored, with the stores' guards.
   };
   /// Computes the points and sets the invocation's position.
   Points compute(const InvocationIds &ids, Invocation &invocation);
 
-  /// Returns the points beyond the last whole run of a tile of one dimension that lanes share. They
-  /// belong to no lane; none for other tiles.
+  /// Returns the points beyond the last whole run, if lanes share a tile of one dimension.
+  /// compute() gives them to no lane. Other tiles have no such points.
   std::vector<Point> tail();
 
 private:

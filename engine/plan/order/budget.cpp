@@ -34,7 +34,8 @@ public:
     load_ = walk.atBytes;
     plan.givenPeakBytes = plan.recomputedPeakBytes = plan.peakBytes = walk.peakBytes;
     findGaps();
-    std::vector<uint64_t> minLoad = load_; // With all values gone during all gaps.
+    // The load at each position if every value left the arena during all of its gaps.
+    std::vector<uint64_t> minLoad = load_;
     for (const Gap &gap : gaps_)
       for (uint32_t p = gap.after + 1; p < gap.before; ++p)
         minLoad[p] -= gap.sizeBytes;

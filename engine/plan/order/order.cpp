@@ -293,8 +293,4 @@ Result<Order> searchOrder(const OrderProblem &problem, const OrderOptions &optio
   return OrderSearch(problem, options).run();
 }
 
-uint64_t peakOfOrder(const OrderProblem &problem, const std::vector<uint32_t> &order) {
-  return OrderGraph(problem).walk(order).peakBytes;
-}
-
 } // namespace gantry::plan

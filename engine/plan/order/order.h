@@ -86,8 +86,4 @@ Status checkOrderProblem(const OrderProblem &problem);
 /// problem.
 Result<Order> searchOrder(const OrderProblem &problem, const OrderOptions &options = {});
 
-/// Returns the largest number of bytes alive at one moment if the operators run in this order. The
-/// problem must be valid, and the order must contain each operator once.
-uint64_t peakOfOrder(const OrderProblem &problem, const std::vector<uint32_t> &order);
-
 } // namespace gantry::plan

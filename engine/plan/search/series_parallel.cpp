@@ -22,8 +22,10 @@ constexpr uint32_t kMaxCompared = 16;
 constexpr uint32_t kMaxParts = 8;
 
 constexpr double kTolerances[] = {0, 0.001, 0.01};
-constexpr uint64_t kTinyDivisor = 64; // At 1 / 64 of the items, no larger tolerance is tried.
-constexpr uint64_t kFewDivisor = 2;   // Above 1 / 2 of the items, boxes are not worth their work.
+// If joining leaves at most 1 / kTinyDivisor of the items, no larger tolerance is tried.
+constexpr uint64_t kTinyDivisor = 64;
+// If exact joining leaves more than 1 / kFewDivisor of the items, boxes are not worth their work.
+constexpr uint64_t kFewDivisor = 2;
 
 /// Joins the items of one problem. A node is an item or a box (PlanBox); it is living while it is
 /// not part of another node.

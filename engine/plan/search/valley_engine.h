@@ -50,7 +50,7 @@ private:
     uint64_t hash = 0;
   };
   struct Choice {
-    uint32_t item; // Or kGap.
+    uint32_t item; // The item's index, or kGap.
     Unit offset;   // The item's offset; for a gap, the new floor.
   };
   struct PoolSizes {

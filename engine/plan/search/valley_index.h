@@ -56,7 +56,7 @@ private:
   uint32_t bestOfPlaces(uint32_t first, uint32_t last, uint32_t lastEnd);
   void search(uint32_t node, uint32_t firstBlock, uint32_t blocks);
 
-  std::vector<uint32_t> items_;   // By begin, then by end.
+  std::vector<uint32_t> items_;   // Sorted by begin, then by end.
   std::vector<uint32_t> placeOf_; // The position of each item in items_.
   std::vector<Entry> entries_;    // Parallel to items_.
   /// Per step, the position of the first item that begins at the step or later.

@@ -224,7 +224,7 @@ Status State::write(size_t index, const TensorShape &shape, std::span<const uint
   settle();
   if (heap_->device().isLost())
     return check(index);
-  bool isTouched = false; // Not used: store() also sets the entry's condition.
+  bool isTouched = false; // An output of store() that is not needed here.
   return store(entry, shape, bytes, isTouched);
 }
 

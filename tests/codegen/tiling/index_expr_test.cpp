@@ -1,6 +1,9 @@
 // Tests the simplification of index expressions against integer arithmetic.
 #include "codegen/tiling/index_expr.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinOps.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
@@ -25,6 +28,32 @@ TEST(IndexExpr, ExpressionsThatDifferByAConstantShareTheirBase) {
   IndexExpr next = space.add(four, IndexExpr(1));
   EXPECT_EQ(four.base(), next.base());
   EXPECT_EQ(space.baseDivisor(next), 4);
+}
+
+// An index has 32 bits, so the IR must not have larger constants, whatever the range of a dividend
+// is.
+TEST(IndexExpr, DivisionsHaveNoConstantsBeyond32Bits) {
+  mlir::MLIRContext context;
+  context.loadDialect<mlir::arith::ArithDialect>();
+  mlir::OpBuilder builder(&context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(builder.getUnknownLoc());
+  builder.setInsertionPointToStart(module->getBody());
+  mlir::Value value =
+      builder.create<mlir::arith::ConstantIndexOp>(builder.getUnknownLoc(), 1).getResult();
+  for (const int64_t low : {int64_t(-8), -INT64_C(1) << 30, -INT64_C(1) << 40}) {
+    IndexSpace space;
+    IndexExpr quotient = space.floorDiv(space.addVariable(value, low, 100), IndexExpr(3));
+    space.materialize(quotient, builder, builder.getUnknownLoc());
+  }
+  int divisions = 0;
+  module->walk([&](mlir::Operation *op) {
+    divisions += mlir::isa<mlir::arith::DivUIOp>(op) ? 1 : 0;
+    if (auto constant = mlir::dyn_cast<mlir::arith::ConstantIndexOp>(op)) {
+      EXPECT_LE(constant.value(), INT32_MAX);
+      EXPECT_GE(constant.value(), INT32_MIN);
+    }
+  });
+  EXPECT_EQ(divisions, 3);
 }
 
 TEST(IndexExpr, QuotientsWithoutCarrySimplify) {

@@ -16,8 +16,8 @@ constexpr uint64_t kMiB = 1 << 20;
 
 TEST(Tlsf, RoundsSizesAndMergesFreeNeighbours) {
   Tlsf tlsf({.granuleLog2 = 8, .host = {}});
-  constexpr uint32_t region = 7;
-  ASSERT_TRUE(tlsf.addRegion(region, kMiB + 100));
+  constexpr uint32_t kRegion = 7;
+  ASSERT_TRUE(tlsf.addRegion(kRegion, kMiB + 100));
   EXPECT_EQ(tlsf.regionBytes(), kMiB); // The region is rounded down to whole granules.
   const uint32_t a = tlsf.allocate(1, 1);
   const uint32_t b = tlsf.allocate(257, 1);
@@ -26,13 +26,13 @@ TEST(Tlsf, RoundsSizesAndMergesFreeNeighbours) {
   EXPECT_EQ(tlsf.sizeOf(b), 512U);
   EXPECT_EQ(tlsf.usedBytes(), 768U);
   EXPECT_EQ(tlsf.validate(), nullptr);
-  EXPECT_FALSE(tlsf.removeRegion(region));
+  EXPECT_FALSE(tlsf.removeRegion(kRegion));
   EXPECT_TRUE(tlsf.free(a));
   EXPECT_FALSE(tlsf.free(a)) << "twice";
   EXPECT_TRUE(tlsf.free(b));
   EXPECT_EQ(tlsf.largestFreeBytes(), kMiB);
   EXPECT_EQ(tlsf.statistics().freeBlocks, 1U);
-  EXPECT_TRUE(tlsf.removeRegion(region));
+  EXPECT_TRUE(tlsf.removeRegion(kRegion));
   EXPECT_EQ(tlsf.allocate(1, 1), Tlsf::kNone);
   EXPECT_EQ(tlsf.validate(), nullptr);
 }
@@ -122,10 +122,10 @@ TEST(Tlsf, KnowsItsEmptyRegions) {
 
 TEST(Tlsf, AvoidsARegion) {
   Tlsf tlsf({});
-  constexpr uint32_t first = 3;
-  constexpr uint32_t second = 1;
-  ASSERT_TRUE(tlsf.addRegion(first, kMiB) && tlsf.addRegion(second, kMiB));
-  for (uint32_t avoid : {first, second}) {
+  constexpr uint32_t kFirst = 3;
+  constexpr uint32_t kSecond = 1;
+  ASSERT_TRUE(tlsf.addRegion(kFirst, kMiB) && tlsf.addRegion(kSecond, kMiB));
+  for (uint32_t avoid : {kFirst, kSecond}) {
     const uint32_t block = tlsf.allocate(4096, 256, 0, avoid);
     ASSERT_NE(block, Tlsf::kNone);
     EXPECT_NE(tlsf.regionOf(block), avoid);

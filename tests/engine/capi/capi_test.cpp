@@ -214,18 +214,18 @@ TEST_P(CApi, TwoSessionsShareTheCallersArena) {
 
 TEST_P(CApi, ARunTakesADonatedInput) {
   open();
-  constexpr uint32_t n = 100;
+  constexpr uint32_t kCount = 100;
   gantry_buffer_t *buffer = nullptr, *other = nullptr;
-  ASSERT_EQ(gantry_buffer_create(device_, 4 * n, &buffer), GANTRY_STATUS_OK);
-  ASSERT_EQ(gantry_buffer_create(device_, 4 * n, &other), GANTRY_STATUS_OK);
-  const std::vector<float> in(n, 3.0f);
-  std::memcpy(gantry_buffer_data(buffer), in.data(), 4 * n);
-  std::vector<float> out(n);
+  ASSERT_EQ(gantry_buffer_create(device_, 4 * kCount, &buffer), GANTRY_STATUS_OK);
+  ASSERT_EQ(gantry_buffer_create(device_, 4 * kCount, &other), GANTRY_STATUS_OK);
+  const std::vector<float> in(kCount, 3.0f);
+  std::memcpy(gantry_buffer_data(buffer), in.data(), 4 * kCount);
+  std::vector<float> out(kCount);
   gantry_tensor_t input = {}, output = tensor(out);
   input.rank = 1;
-  input.dims[0] = n;
+  input.dims[0] = kCount;
   input.buffer = buffer;
-  input.size_bytes = 4 * n;
+  input.size_bytes = 4 * kCount;
   gantry_run_t *run = nullptr;
   ASSERT_EQ(gantry_session_submit(session_, &input, 1, &output, 1, &run), GANTRY_STATUS_OK)
       << gantry_last_error();

@@ -279,6 +279,7 @@ TEST_F(ProfilerUi, ADifferenceIsListedAndAClickOnItShowsItsPlace) {
   options.fault = test::Fault::kIllegalAlias;
   open(options);
   ASSERT_NE(script_, nullptr);
+  EXPECT_EQ(script_->item("finding_text/0").text, script_->window().ui().findings[0].text);
   const SemanticItem listed = script_->item("finding/0");
   script_->click(midX(listed.rect), listed.rect.top + 4);
   const SemanticItem hatched = script_->item("difference/0");

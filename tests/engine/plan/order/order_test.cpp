@@ -1,6 +1,8 @@
 // Tests the order search (order.h): against brute force on small graphs, and against the given
 // order on branchy networks (branchy_graph.h).
 #include "engine/plan/order/order.h"
+
+#include "engine/plan/order/order_graph.h"
 #include "tests/support/branchy_graph.h"
 
 #include <algorithm>
@@ -198,7 +200,7 @@ TEST(Order, LowersBranchyNetworksByAFifth) {
       auto found = searchOrder(graph.problem);
       ASSERT_TRUE(found.isOk()) << graph.name;
       expectExecutable(graph.problem, found->operators);
-      EXPECT_EQ(found->peakBytes, peakOfOrder(graph.problem, found->operators));
+      EXPECT_EQ(found->peakBytes, OrderGraph(graph.problem).walk(found->operators).peakBytes);
       EXPECT_LE(found->peakBytes, found->givenPeakBytes) << graph.name << " " << seed;
       EXPECT_LE(found->stages, 5 * found->givenStages) << graph.name << " " << seed;
       const double ratio = double(found->peakBytes) / double(found->givenPeakBytes);
