@@ -8,6 +8,7 @@
 #include "codegen/emit/merge_variants.h"
 #include "codegen/import/import.h"
 #include "codegen/passes/passes.h"
+#include "codegen/tiling/tile_cost.h"
 #include "codegen/reports.h"
 #include "codegen/targets/native.h"
 #include "codegen/tuning/tuning_table.h"
@@ -56,7 +57,9 @@ void addOperatorPasses(OpPassManager &program, const DeviceProfile &profile) {
   program.addPass(createSumIntegers());
   if (hasDotProducts)
     program.addPass(createCenterZeroPoints());
-  program.addPass(createSplitReductions());
+  const bool isGpu = !profile.preferTexelLoads && profile.computeUnits != 0;
+  program.addPass(createSplitReductions(
+      SplitReductionsOptions{isGpu ? static_cast<int64_t>(invocationsToFill(profile)) : 0}));
   program.addPass(createPadSizes(PadSizesOptions{profile.preferTexelLoads}));
   program.addPass(
       createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));

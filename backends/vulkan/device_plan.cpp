@@ -222,6 +222,22 @@ std::optional<uint32_t> chooseSparseFamily(const std::vector<VkQueueFamilyProper
   return found;
 }
 
+/// Returns what kernels ask the device to keep. Denormals are kept only where no other width must
+/// then be treated alike.
+FloatControls floatControlsOf(const VkPhysicalDeviceFloatControlsProperties &floats) {
+  const VkShaderFloatControlsIndependence independence = floats.denormBehaviorIndependence;
+  const bool all = independence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+  const bool only32 = independence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_32_BIT_ONLY;
+  FloatControls controls;
+  controls.f16 = {floats.shaderSignedZeroInfNanPreserveFloat16 != 0,
+                  all && floats.shaderDenormPreserveFloat16};
+  controls.f32 = {floats.shaderSignedZeroInfNanPreserveFloat32 != 0,
+                  (all || only32) && floats.shaderDenormPreserveFloat32};
+  controls.f64 = {floats.shaderSignedZeroInfNanPreserveFloat64 != 0,
+                  all && floats.shaderDenormPreserveFloat64};
+  return controls;
+}
+
 /// Decides which optional features the device is opened with, and which extensions they need.
 void planExtensions(const DeviceSnapshot &snapshot, DevicePlan &plan) {
   device::DeviceInfo &info = plan.info;
@@ -319,6 +335,7 @@ DevicePlan planDevice(const DeviceSnapshot &snapshot) {
   } else {
     addMissing(info.missing, "a compute queue");
   }
+  plan.floats = floatControlsOf(snapshot.floats);
   planExtensions(snapshot, plan);
   return plan;
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "backends/vulkan/cooperative_matrix.h"
+#include "backends/vulkan/float_controls.h"
 #include "backends/vulkan/vk.h"
 #include "engine/device/device.h"
 
@@ -28,6 +29,7 @@ struct DeviceSnapshot {
   VkPhysicalDeviceProperties properties{};
   VkPhysicalDeviceVulkan11Properties properties11{};
   VkPhysicalDeviceSubgroupSizeControlProperties subgroups{};
+  VkPhysicalDeviceFloatControlsProperties floats{};
   VkPhysicalDeviceDriverProperties driver{};
   uint64_t maxBufferSize = 0; // In bytes; 0 if unknown (before Vulkan 1.3).
   VkPhysicalDeviceFeatures features{};
@@ -57,9 +59,10 @@ struct DevicePlan {
   device::DeviceInfo info;
   uint32_t queueFamily = 0;
   uint32_t sparseQueueFamily = 0; // Valid if info.virtualMemory.supported; may equal queueFamily.
-  bool subgroupSizes = false;     // Kernels may request a size in [min, max]SubgroupSize.
-  double timestampPeriodNs = 0;   // Nanoseconds per tick.
-  uint32_t timestampBits = 0;     // Number of valid low bits of a timestamp.
+  FloatControls floats;
+  bool subgroupSizes = false;   // Kernels may request a size in [min, max]SubgroupSize.
+  double timestampPeriodNs = 0; // Nanoseconds per tick.
+  uint32_t timestampBits = 0;   // Number of valid low bits of a timestamp.
   /// Converts the valid bits of a timestamp to nanoseconds.
   uint64_t ticksToNs(uint64_t ticks) const {
     const uint64_t mask = timestampBits >= 64 ? UINT64_MAX : (uint64_t{1} << timestampBits) - 1;

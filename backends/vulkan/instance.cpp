@@ -13,6 +13,8 @@ namespace gantry::vulkan {
 namespace {
 
 constexpr const char *kValidationLayer = "VK_LAYER_KHRONOS_validation";
+// The version of Vulkan that introduced VK_KHR_cooperative_matrix.
+constexpr uint32_t kMatricesVersion = VK_MAKE_API_VERSION(0, 1, 3, 255);
 
 /// Loads the Vulkan loader once per process.
 Status loadLoader() {
@@ -58,15 +60,15 @@ bool Instance::hasExtension(const char *name) const {
   return false;
 }
 
-bool Instance::hasLayer(const char *name) const {
+std::optional<uint32_t> Instance::versionOfLayer(const char *name) const {
   uint32_t count = 0;
   functions_.vkEnumerateInstanceLayerProperties(&count, nullptr);
   std::vector<VkLayerProperties> layers(count);
   functions_.vkEnumerateInstanceLayerProperties(&count, layers.data());
   for (const VkLayerProperties &layer : layers)
     if (std::strcmp(layer.layerName, name) == 0)
-      return true;
-  return false;
+      return layer.specVersion;
+  return std::nullopt;
 }
 
 VKAPI_ATTR VkBool32 VKAPI_CALL Instance::onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
@@ -82,6 +84,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL Instance::onMessage(VkDebugUtilsMessageSeverityFl
 Result<std::unique_ptr<Instance>> Instance::create(Validation validation,
                                                    const DriverHooks &hooks) {
   GANTRY_RETURN_IF_ERROR(loadLoader());
+  const LoadedModules before;
   std::unique_ptr<Instance> instance(new Instance);
   instance->hooks_ = hooks;
   InstanceFunctions &functions = instance->functions_;
@@ -92,16 +95,21 @@ Result<std::unique_ptr<Instance>> Instance::create(Validation validation,
     hooks.instance(functions);
   GANTRY_RETURN_IF_ERROR(instance->open(validation));
   GANTRY_RETURN_IF_ERROR(instance->readDevices());
+  before.pinNewer(); // The drivers and the layers.
   return instance;
 }
 
 Status Instance::open(Validation validation) {
   const bool validates = validation != Validation::kOff;
-  if (validates && !hasLayer(kValidationLayer))
+  const std::optional<uint32_t> layer = validates ? versionOfLayer(kValidationLayer) : std::nullopt;
+  if (validates && !layer)
     return statusf(StatusCode::kUnsupported,
                    "GANTRY_VALIDATION is set, but the layer %s is not installed; install the "
                    "package vulkan-validationlayers",
                    kValidationLayer);
+  // A layer reports an extension that is newer than itself as an error.
+  if (layer && *layer < kMatricesVersion)
+    hiddenExtensions_.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
   const bool hasDebugUtils = validates || hasExtension(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
   auto messenger = messengerInfo();
   GANTRY_RETURN_IF_ERROR(createInstance(validation, hasDebugUtils, messenger));
@@ -215,11 +223,10 @@ Status Instance::readDevices() {
   devices.resize(count);
   if (devices.empty())
     return noDevices("the loader found no physical device");
-  pinModules(); // Keeps the drivers loaded for the leak checker. The loader has loaded them by now.
   std::vector<DeviceSnapshot> snapshots;
   snapshots.reserve(devices.size());
   for (VkPhysicalDevice physical : devices)
-    snapshots.push_back(readSnapshot(functions_, physical));
+    snapshots.push_back(readSnapshot(functions_, physical, hiddenExtensions_));
   for (size_t i : preferredOrder(snapshots)) {
     physicalDevices_.push_back(devices[i]);
     plans_.push_back(planDevice(snapshots[i]));

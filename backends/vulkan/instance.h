@@ -49,7 +49,8 @@ public:
 private:
   Instance() = default;
   bool hasExtension(const char *name) const;
-  bool hasLayer(const char *name) const;
+  /// Returns the version of Vulkan that a layer knows; none if the layer is not installed.
+  std::optional<uint32_t> versionOfLayer(const char *name) const;
   Status open(Validation validation);
   VkDebugUtilsMessengerCreateInfoEXT messengerInfo();
   Status createInstance(Validation validation, bool hasDebugUtils,
@@ -65,6 +66,7 @@ private:
   VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
   InstanceFunctions functions_;
   DriverHooks hooks_;
+  std::vector<std::string> hiddenExtensions_; // Extensions of devices that are not used.
   std::vector<VkPhysicalDevice> physicalDevices_;
   std::vector<DeviceSnapshot> snapshots_;
   std::vector<DevicePlan> plans_;

@@ -1,4 +1,5 @@
 // Compiles pipelines.
+#include "backends/vulkan/float_controls.h"
 #include "backends/vulkan/kernel.h"
 #include "backends/vulkan/pipeline_cache.h"
 #include "engine/base/log.h"
@@ -38,9 +39,12 @@ Status VulkanKernel::compile(const device::KernelSource &source, VkPipelineCache
   const VolkDeviceTable &vk = device_->table();
   const VkDevice device = device_->handle();
   GANTRY_ASSIGN_OR_RETURN(layout_, device_->layout(descriptors_, source.pushConstantBytes()));
+  const auto changed = withFloatControls(source.spirv, device_->plan().floats);
+  const std::span<const uint32_t> spirv =
+      changed ? std::span<const uint32_t>(*changed) : source.spirv;
   auto module = zeroed<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-  module.codeSize = source.spirv.size_bytes();
-  module.pCode = source.spirv.data();
+  module.codeSize = spirv.size_bytes();
+  module.pCode = spirv.data();
   VkShaderModule shader = VK_NULL_HANDLE;
   GANTRY_VK(vk.vkCreateShaderModule(device, &module, nullptr, &shader),
             "vkCreateShaderModule(kernel '" + name_ + "')");

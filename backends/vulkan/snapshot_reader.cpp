@@ -17,8 +17,9 @@ template <typename Structure, typename Head> void prepend(Structure &structure, 
 
 class SnapshotReader {
 public:
-  SnapshotReader(const InstanceFunctions &functions, VkPhysicalDevice physical)
-      : functions_(functions), physical_(physical) {}
+  SnapshotReader(const InstanceFunctions &functions, VkPhysicalDevice physical,
+                 std::span<const std::string> hiddenExtensions)
+      : functions_(functions), physical_(physical), hiddenExtensions_(hiddenExtensions) {}
 
   DeviceSnapshot read() {
     readBasics();
@@ -55,6 +56,7 @@ private:
 
   const InstanceFunctions &functions_;
   const VkPhysicalDevice physical_;
+  const std::span<const std::string> hiddenExtensions_;
   DeviceSnapshot snapshot_;
   bool hasMatrices_ = false;
   bool hasSubgroupSizes_ = false;
@@ -74,7 +76,8 @@ void SnapshotReader::readBasics() {
   std::vector<VkExtensionProperties> extensions(count);
   functions_.vkEnumerateDeviceExtensionProperties(physical_, nullptr, &count, extensions.data());
   for (const VkExtensionProperties &extension : extensions)
-    snapshot_.extensions.push_back(extension.extensionName);
+    if (std::ranges::find(hiddenExtensions_, extension.extensionName) == hiddenExtensions_.end())
+      snapshot_.extensions.push_back(extension.extensionName);
 }
 
 void SnapshotReader::readTexelFormats() {
@@ -134,6 +137,8 @@ void SnapshotReader::readProperties(bool isVersion13) {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR);
   if (hasMatrices_)
     prepend(matrices, s.driver);
+  s.floats.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES;
+  prepend(s.floats, s.driver);
   s.properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
   s.properties11.pNext = &s.driver;
   auto properties =
@@ -144,7 +149,7 @@ void SnapshotReader::readProperties(bool isVersion13) {
   s.hostPointerAlignment = host.minImportedHostPointerAlignment;
   s.matrixStages = matrices.cooperativeMatrixSupportedStages;
   s.integerDotProductAccelerated = dotProduct.integerDotProduct4x8BitPackedSignedAccelerated;
-  s.subgroups.pNext = s.driver.pNext = s.properties11.pNext = nullptr;
+  s.subgroups.pNext = s.floats.pNext = s.driver.pNext = s.properties11.pNext = nullptr;
 }
 
 /// Reads the feature structures in one call of vkGetPhysicalDeviceFeatures2.
@@ -196,8 +201,9 @@ SnapshotReader::externalMemory(VkExternalMemoryHandleTypeFlagBits type) const {
 
 } // namespace
 
-DeviceSnapshot readSnapshot(const InstanceFunctions &functions, VkPhysicalDevice physical) {
-  return SnapshotReader(functions, physical).read();
+DeviceSnapshot readSnapshot(const InstanceFunctions &functions, VkPhysicalDevice physical,
+                            std::span<const std::string> hiddenExtensions) {
+  return SnapshotReader(functions, physical, hiddenExtensions).read();
 }
 
 } // namespace gantry::vulkan

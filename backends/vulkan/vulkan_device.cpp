@@ -129,6 +129,7 @@ Status VulkanDevice::create(size_t deviceIndex) {
   info_ = plan().info;
   hostImportName_ = trace::intern("host pointer");
   fdImportName_ = trace::intern("descriptor");
+  const LoadedModules before;
   const FeatureChain features(plan());
   const bool isSparse = info_.virtualMemory.supported;
   const float priority = 1.0f;
@@ -150,7 +151,7 @@ Status VulkanDevice::create(size_t deviceIndex) {
     const Status failed = callFailedf(created, "vkCreateDevice on '%s'", info_.name.c_str());
     return Status(failed.code(), failed.message() + "; " + createDeviceRemedy(created));
   }
-  pinModules();
+  before.pinNewer(); // Libraries that the driver loads when it creates a device.
   volkLoadDeviceTable(&table_, device_);
   if (instance_->hooks().device)
     instance_->hooks().device(table_);

@@ -31,7 +31,9 @@ def Gantry_TileKind : Gantry_Enum<"TileKind", "how a kernel computes its tile", 
   // Stages operands in shared memory and multiplies them with the device's cooperative matrices.
   I32EnumAttrCase<"kMatrices", 3, "matrices">,
   // Like baseline, but uses the device's dot products of four bytes.
-  I32EnumAttrCase<"kDots", 4, "dots">
+  I32EnumAttrCase<"kDots", 4, "dots">,
+  // A subgroup shares a tile. Operands are read as in the baseline.
+  I32EnumAttrCase<"kSubgroup", 5, "subgroup">
 ]>;
 
 def Gantry_ArgumentRole : Gantry_Enum<"ArgumentRole", "what an argument of a kernel receives", [

@@ -88,7 +88,7 @@ void describeVariant(artifact::KernelVariantT &variant, spirv::ModuleOp module) 
   variant.loop_dims.assign(loops.getDims().begin(), loops.getDims().end());
   if (auto remarks = attributeOf<RemarksAttr>(module))
     for (StringAttr text : remarks.getTexts())
-      variant.ladder.push_back(text.str());
+      variant.comparison.push_back(text.str());
   if (auto slices = attributeOf<SlicesAttr>(module)) {
     variant.slice_workgroups = static_cast<uint32_t>(slices.getWorkgroups());
     variant.slice_bytes.assign(slices.getBytes().begin(), slices.getBytes().end());

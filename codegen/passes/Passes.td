@@ -536,10 +536,17 @@ def SplitReductions : Pass<"split-reductions", "::mlir::func::FuncOp"> {
     window. Only reductions whose partial results can be combined are split: sums, products, minima
     and maxima. Rows of up to 262,144 elements that a subgroup shares are not split.
 
+    On a GPU, a result with few points also leaves most of the device idle. With `invocations`, a
+    sum of products of f32 is divided into parts, along its longest loop, until that many invocations
+    have work; each keeps at least 128 steps. The parts are then the first dimension of the first
+    reduction's result.
+
     Before: `%s = sum over k of %x[m, k]`, k below 100,003.
     After: `%p = sum over k of pad(%x)[m, j, k]`, j below 25, k below 4,001, j * 4,001 + k below
     100,003; `%s = sum over j of %p[m, j]`.
   }];
+  let options = [Option<"invocations", "invocations", "int64_t", "0",
+                        "the number of invocations that keep the device busy; 0: not known">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 

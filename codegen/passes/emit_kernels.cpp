@@ -70,6 +70,8 @@ bool hasKind(const DeviceProfile &device, TileKind kind) {
     return device.stageOperands;
   case TileKind::kDots:
     return device.features.integerDotProduct;
+  case TileKind::kSubgroup:
+    return !device.preferTexelLoads && device.subgroupSize > 1 && device.features.subgroupShuffle;
   }
   llvm_unreachable("there are no other kinds");
 }
@@ -159,6 +161,13 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       addTexel(variants, function, device, candidate);
     if (hasKind(device, TileKind::kStaged))
       addStaged(variants, chooseStagedTiles(function, device, candidate));
+    if (hasKind(device, TileKind::kSubgroup)) {
+      std::vector<TileShape> others;
+      for (const auto &[unused, choice] : variants)
+        others.push_back(choice.tile);
+      if (auto choice = chooseSubgroupTile(function, device, others))
+        variants.emplace_back(TileKind::kSubgroup, std::move(*choice));
+    }
     if (hasKind(device, TileKind::kDots) && hasDotProducts(function))
       variants.emplace_back(TileKind::kDots,
                             chooseTile(function, device, TileKind::kDots, candidate));

@@ -175,7 +175,7 @@ private:
   /// left on operations (`gantry.why`).
   void setRemarks() {
     llvm::SmallVector<StringAttr> texts;
-    for (const auto *list : {&choice_.remarks, &choice_.ladder})
+    for (const auto *list : {&choice_.remarks, &choice_.comparison})
       for (const std::string &text : *list)
         texts.push_back(builder_.getStringAttr(text));
     source_.walk([&](linalg::GenericOp op) {

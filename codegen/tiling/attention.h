@@ -13,7 +13,7 @@
 // Threads: pure.
 #pragma once
 
-#include "codegen/tiling/tile_shape.h"
+#include "codegen/tiling/tile_choice.h"
 #include "engine/base/device_profile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,9 +45,9 @@ std::optional<Attention> attentionOf(mlir::linalg::GenericOp product);
 /// Returns the first attention in a kernel's function on tensors, or none.
 std::optional<Attention> attentionIn(mlir::func::FuncOp kernel);
 
-/// Returns the candidate tiles of a kernel with an attention. baseline: without subgroup
-/// operations. Implemented in attention_tiles.cpp.
+/// Returns the candidate tiles of a kernel with an attention. With sharesTiles(kind), a subgroup
+/// shares each tile. Implemented in attention_tiles.cpp.
 std::vector<TileShape> attentionTiles(mlir::func::FuncOp kernel, const Attention &attention,
-                                      const DeviceProfile &profile, bool baseline);
+                                      const DeviceProfile &profile, TileKind kind);
 
 } // namespace gantry::codegen

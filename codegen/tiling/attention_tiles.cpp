@@ -44,7 +44,7 @@ int64_t roundUp(int64_t value, int64_t multiple) {
 } // namespace
 
 std::vector<TileShape> attentionTiles(func::FuncOp kernel, const Attention &attention,
-                                      const DeviceProfile &profile, bool baseline) {
+                                      const DeviceProfile &profile, TileKind kind) {
   linalg::GenericOp product = attention.product, scores;
   for (linalg::GenericOp member : attention.members)
     if (factorsOf(member))
@@ -62,7 +62,7 @@ std::vector<TileShape> attentionTiles(func::FuncOp kernel, const Attention &atte
 
   TileShape tile;
   tile.result.assign(cast<RankedTensorType>(kernel.getResultTypes().front()).getRank(), 1);
-  tile.lanes = baseline ? 1 : profile.subgroupSize;
+  tile.lanes = sharesTiles(kind) ? profile.subgroupSize : 1;
   tile.laneDim = *valueDim;
   tile.run = values % 4 == 0 && tile.lanes > 1 ? 4 : 1;
   tile.result[*valueDim] = roundUp(values, tile.run * tile.lanes) / tile.lanes;
@@ -76,7 +76,8 @@ std::vector<TileShape> attentionTiles(func::FuncOp kernel, const Attention &atte
       break;
     }
   std::vector<TileShape> tiles;
-  const int64_t sums = baseline ? std::max<int64_t>(profile.registerTileElements, 4) : kMaxSums;
+  const int64_t sums =
+      sharesTiles(kind) ? kMaxSums : std::max<int64_t>(profile.registerTileElements, 4);
   for (int64_t rows : {1, 2, 4, 8, 16, 32}) {
     if (rows > 1 && (!rowDim || rows * tile.result[*valueDim] > sums))
       break;

@@ -69,8 +69,8 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
     return misfit("a row kernel has only one tile");
   if (attentionIn(kernel))
     return misfit("an attention kernel takes no measured tile");
-  if (kind == TileKind::kTexel)
-    for (const TileShape &row : reducedRowTiles(kernel, profile))
+  if (sharesTiles(kind))
+    for (const TileShape &row : reducedRowTiles(kernel, profile, kind))
       if (exactTile(row) == text)
         return TileChoice{row, 0, 1};
   GANTRY_ASSIGN_OR_RETURN(TileShape tile, parseTile(text));

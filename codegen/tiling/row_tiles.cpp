@@ -20,16 +20,17 @@ constexpr int64_t kWidth = 4; // Elements of a vector.
 
 /// Divides rows of this length among the lanes of a tile; among one lane if the row is shorter than
 /// two elements per lane. Returns the number of elements that a lane holds at a time.
-int64_t divideRow(TileShape &tile, int64_t length, int64_t lanes, bool baseline) {
+int64_t divideRow(TileShape &tile, int64_t length, int64_t lanes, TileKind kind) {
   tile.rowLength = length;
   tile.lanes = tile.rowLength >= 2 * lanes ? lanes : 1;
-  tile.shiftedRows = !baseline && tile.rowLength % kWidth != 0 && tile.rowLength >= kMinShiftedRow;
+  tile.shiftedRows =
+      kind == TileKind::kTexel && tile.rowLength % kWidth != 0 && tile.rowLength >= kMinShiftedRow;
   tile.run = tile.rowLength % kWidth == 0 || tile.shiftedRows ? kWidth : 1;
   const int64_t perLane = (tile.coveredRow() / tile.run + tile.lanes - 1) / tile.lanes * tile.run;
   // A shifted row may need one run more than a row of the same length that begins with a whole
   // vector. The limit is higher by this run, so that such a row is not divided because of it.
   const int64_t maxPoints =
-      baseline ? kMaxRowPoints : kMaxSharedRowPoints + (tile.shiftedRows ? tile.run : 0);
+      sharesTiles(kind) ? kMaxSharedRowPoints + (tile.shiftedRows ? tile.run : 0) : kMaxRowPoints;
   // A longer row is divided into equal chunks of whole runs.
   const int64_t chunks = (perLane + maxPoints - 1) / maxPoints;
   const int64_t runs = (perLane / tile.run + chunks - 1) / chunks;
@@ -37,14 +38,14 @@ int64_t divideRow(TileShape &tile, int64_t length, int64_t lanes, bool baseline)
 }
 
 /// Returns `tile` for rows of this length that one invocation processes and, if the row is long
-/// enough and `baseline` is not set, for rows that the lanes of a subgroup share. setHeld(tile, n)
-/// must store the number of elements that a lane holds at a time.
+/// enough and sharesTiles(kind), for rows that the lanes of a subgroup share. setHeld(tile, n) must
+/// store the number of elements that a lane holds at a time.
 std::vector<TileShape> dividedRows(TileShape tile, int64_t length, const DeviceProfile &profile,
-                                   bool baseline,
+                                   TileKind kind,
                                    llvm::function_ref<void(TileShape &, int64_t)> setHeld) {
   std::vector<TileShape> tiles;
-  for (const int64_t lanes : {int64_t(1), int64_t(baseline ? 1 : profile.subgroupSize)}) {
-    setHeld(tile, divideRow(tile, length, lanes, baseline));
+  for (const int64_t lanes : {int64_t(1), int64_t(sharesTiles(kind) ? profile.subgroupSize : 1)}) {
+    setHeld(tile, divideRow(tile, length, lanes, kind));
     if (tiles.empty() || tile.lanes > 1)
       tiles.push_back(tile);
   }
@@ -54,12 +55,12 @@ std::vector<TileShape> dividedRows(TileShape tile, int64_t length, const DeviceP
 } // namespace
 
 std::vector<TileShape> rowTiles(RankedTensorType type, const DeviceProfile &profile,
-                                bool baseline) {
+                                TileKind kind) {
   TileShape tile;
   tile.result.assign(type.getRank(), 1);
   tile.laneDim = type.getRank() - 1;
   std::vector<TileShape> tiles =
-      dividedRows(tile, type.getShape().back(), profile, baseline,
+      dividedRows(tile, type.getShape().back(), profile, kind,
                   [](TileShape &each, int64_t held) { each.result.back() = held; });
   // A lane that holds only a part of its share of a row loads the row again for each reduction and
   // for the result.
@@ -71,7 +72,8 @@ std::vector<TileShape> rowTiles(RankedTensorType type, const DeviceProfile &prof
   return tiles;
 }
 
-std::vector<TileShape> reducedRowTiles(func::FuncOp kernel, const DeviceProfile &profile) {
+std::vector<TileShape> reducedRowTiles(func::FuncOp kernel, const DeviceProfile &profile,
+                                       TileKind kind) {
   linalg::GenericOp only;
   bool isOne = kernel.getNumResults() == 1;
   kernel.walk([&](linalg::GenericOp op) {
@@ -87,7 +89,7 @@ std::vector<TileShape> reducedRowTiles(func::FuncOp kernel, const DeviceProfile 
   TileShape tile;
   tile.result.assign(cast<RankedTensorType>(kernel.getResultTypes().front()).getRank(), 1);
   tile.reducesRows = true;
-  return dividedRows(tile, length, profile, /*baseline=*/false,
+  return dividedRows(tile, length, profile, kind,
                      [](TileShape &each, int64_t held) { each.reduction = {held}; });
 }
 

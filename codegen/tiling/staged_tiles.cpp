@@ -1,6 +1,5 @@
 // Tiles that stage operands in shared memory: chooseStagedTiles() of tile_choice.h. The candidates
-// are sorted by predicted cost (the ladder); each candidate is a rung. tile_shape.h defines stages
-// and boxes.
+// are sorted by predicted cost. tile_shape.h defines stages and boxes.
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/linalg_patterns.h"
 #include "codegen/tiling/matmul_tiles.h"
@@ -23,7 +22,7 @@ constexpr int64_t kMinRows = 4;
 constexpr uint64_t kWordBytes = 4, kBoxAlignment = 16;
 
 /// A staged tile whose boxes have offsets in shared memory.
-struct Rung {
+struct Candidate {
   TileShape tile;
   double cost;
   uint64_t bytes; // The bytes of shared memory.
@@ -98,7 +97,7 @@ bool multipliesHalves(func::FuncOp kernel, const KernelExtents &extents) {
 
 /// Plans the offsets of the tile's boxes in shared memory. The boxes of operands are alive during
 /// the reduction, the box of the result after it.
-Result<Rung> placeBoxes(TileShape tile, const PredictedTile &predicted) {
+Result<Candidate> placeBoxes(TileShape tile, const PredictedTile &predicted) {
   std::vector<plan::Value> boxes;
   uint64_t all = 0;
   for (size_t i = 0; i < predicted.boxWords.size(); ++i) {
@@ -112,77 +111,76 @@ Result<Rung> placeBoxes(TileShape tile, const PredictedTile &predicted) {
   for (uint64_t offset : placed.offsets)
     tile.poolOffsets.push_back(static_cast<int64_t>(offset / kWordBytes));
   const uint64_t bytes = (placed.heightBytes + kWordBytes - 1) / kWordBytes * kWordBytes;
-  return Rung{std::move(tile), predicted.cost, bytes, all};
+  return Candidate{std::move(tile), predicted.cost, bytes, all};
 }
 
 /// Returns all staged tiles that the kernel can have, cheapest first, whether they fit into the
 /// profile's shared memory or not. Adds a line to `texts` for each tile whose boxes cannot be
 /// placed.
-std::vector<Rung> rungsOf(func::FuncOp kernel, const DeviceProfile &profile, TileSearch &search,
-                          std::vector<std::string> &texts) {
+std::vector<Candidate> candidatesOf(func::FuncOp kernel, const DeviceProfile &profile,
+                                    TileSearch &search, std::vector<std::string> &texts) {
   std::vector<TileShape> tiles = stagedTiles(search.extents(), profile);
   if (multipliesHalves(kernel, search.extents()))
     llvm::append_range(tiles,
                        matmulTiles(profile, search.extents().result, search.extents().reduction));
-  std::vector<Rung> rungs;
+  std::vector<Candidate> candidates;
   for (const TileShape &tile : tiles) {
     const PredictedTile predicted = search.predict(tile);
     if (!predicted.isSupported || predicted.boxWords.empty())
       continue; // Without boxes: no operand has enough readers to be staged.
-    Result<Rung> rung = placeBoxes(tile, predicted);
-    if (rung.isOk())
-      rungs.push_back(rung.take());
+    Result<Candidate> candidate = placeBoxes(tile, predicted);
+    if (candidate.isOk())
+      candidates.push_back(candidate.take());
     else
-      texts.push_back(describeTile(tile) + ": " + rung.status().message());
+      texts.push_back(describeTile(tile) + ": " + candidate.status().message());
   }
-  std::stable_sort(rungs.begin(), rungs.end(),
-                   [](const Rung &a, const Rung &b) { return a.cost < b.cost; });
-  return rungs;
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
+  return candidates;
 }
 
-std::string describeRung(const Rung &rung, const std::string &verdict) {
+std::string describeCandidate(const Candidate &candidate, const std::string &verdict) {
   char text[64];
-  std::snprintf(text, sizeof text,
-                ": %llu bytes shared, cost %.3g: ", static_cast<unsigned long long>(rung.bytes),
-                rung.cost);
-  return describeTile(rung.tile) + text + verdict;
+  std::snprintf(text, sizeof text, ": %llu bytes shared, cost %.3g: ",
+                static_cast<unsigned long long>(candidate.bytes), candidate.cost);
+  return describeTile(candidate.tile) + text + verdict;
 }
 
 } // namespace
 
 std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfile &profile,
-                                          size_t candidate, const std::string &measured) {
+                                          size_t skip, const std::string &measured) {
   if (isOverRows(kernel) || attentionIn(kernel) || kernel.getNumResults() > 1)
     return {}; // A kernel with several results is that of a scatter.
   TileSearch search(kernel, profile, CostModel::kStaged);
   std::vector<std::string> texts;
-  const std::vector<Rung> rungs = rungsOf(kernel, profile, search, texts);
-  auto asked = std::find_if(rungs.begin(), rungs.end(), [&](const Rung &rung) {
-    return rung.fits(profile) &&
-           (measured.empty() ? candidate-- == 0 : exactTile(rung.tile) == measured);
+  const std::vector<Candidate> candidates = candidatesOf(kernel, profile, search, texts);
+  auto asked = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate &candidate) {
+    return candidate.fits(profile) &&
+           (measured.empty() ? skip-- == 0 : exactTile(candidate.tile) == measured);
   });
-  if (asked == rungs.end())
+  if (asked == candidates.end())
     return {};
   bool needsSubstitute = bool(asked->tile.matrix); // Add a tile without cooperative matrices.
   std::vector<TileChoice> choices;
-  for (const Rung &rung : rungs) {
-    const bool isTaken = &rung == &*asked;
-    const bool isSubstitute = rung.fits(profile) && needsSubstitute && !rung.tile.matrix;
-    texts.push_back(describeRung(rung, !rung.fits(profile)
-                                           ? "more than the limit of " +
-                                                 std::to_string(profile.maxSharedMemoryBytes)
-                                       : isTaken         ? "taken"
-                                       : isSubstitute    ? "taken for devices without matrices"
-                                       : &rung < &*asked ? "cheaper than the requested tile"
-                                                         : "costlier"));
+  for (const Candidate &candidate : candidates) {
+    const bool isTaken = &candidate == &*asked;
+    const bool isSubstitute = candidate.fits(profile) && needsSubstitute && !candidate.tile.matrix;
+    texts.push_back(describeCandidate(
+        candidate, !candidate.fits(profile)
+                       ? "more than the limit of " + std::to_string(profile.maxSharedMemoryBytes)
+                   : isTaken              ? "taken"
+                   : isSubstitute         ? "taken for devices without matrices"
+                   : &candidate < &*asked ? "cheaper than the requested tile"
+                                          : "costlier"));
     needsSubstitute &= !isSubstitute;
     if (isTaken || isSubstitute)
       choices.insert(isSubstitute ? choices.begin() : choices.end(),
-                     {rung.tile, 0, search.compared(), static_cast<uint32_t>(rung.boxes),
-                      static_cast<uint32_t>(rung.bytes)});
+                     {candidate.tile, 0, search.compared(), static_cast<uint32_t>(candidate.boxes),
+                      static_cast<uint32_t>(candidate.bytes)});
   }
   for (TileChoice &choice : choices)
-    choice.ladder = texts;
+    choice.comparison = texts;
   return choices;
 }
 

@@ -85,13 +85,13 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
                     /*keepsAll=*/candidate > 0, dynamicExtent);
   if (isOverRows(kernel)) {
     const auto tiles =
-        rowTiles(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline);
+        rowTiles(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, kind);
     const TileChoice cheapest = search.cheapest(tiles);
     // Emission reports the operation that no tile supports.
     return {cheapest.tile.rowLength ? cheapest.tile : tiles.front(), 0, search.compared()};
   }
   if (const auto attention = attentionIn(kernel))
-    return search.cheapest(attentionTiles(kernel, *attention, profile, baseline));
+    return search.cheapest(attentionTiles(kernel, *attention, profile, kind));
   const std::vector<CostedTile> starts = startsOf(search, profile, kind);
   CostedTile best = starts.front();
   for (CostedTile start : starts) {
@@ -101,7 +101,7 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
   }
   if (!baseline) {
     std::vector<TileShape> tiles = laneTiles(search.extents(), profile);
-    llvm::append_range(tiles, reducedRowTiles(kernel, profile));
+    llvm::append_range(tiles, reducedRowTiles(kernel, profile, kind));
     for (const TileShape &tile : tiles) {
       // If costs are equal, the tile that merges more dimensions is taken: it covers a contiguous
       // range of memory.
@@ -113,6 +113,28 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
   if (candidate > 0)
     best = search.ranked(best, candidate);
   return {best.tile, best.tileCost, search.compared()};
+}
+
+std::optional<TileChoice> chooseSubgroupTile(func::FuncOp kernel, const DeviceProfile &profile,
+                                             llvm::ArrayRef<TileShape> others) {
+  constexpr TileKind kKind = TileKind::kSubgroup;
+  std::vector<TileShape> tiles;
+  if (isOverRows(kernel))
+    tiles = rowTiles(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, kKind);
+  else if (const auto attention = attentionIn(kernel))
+    tiles = attentionTiles(kernel, *attention, profile, kKind);
+  else
+    tiles = reducedRowTiles(kernel, profile, kKind);
+  llvm::erase_if(tiles, [](const TileShape &tile) { return tile.lanes < 2; });
+  TileSearch search(kernel, profile, CostModel::kStaged);
+  TileChoice choice = search.cheapest(tiles);
+  if (choice.tile.result.empty())
+    return std::nullopt;
+  const double cost = search.costed(choice.tile).cost;
+  if (llvm::any_of(others,
+                   [&](const TileShape &other) { return search.costed(other).cost < cost; }))
+    return std::nullopt;
+  return choice;
 }
 
 } // namespace gantry::codegen

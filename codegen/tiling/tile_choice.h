@@ -3,8 +3,8 @@
 // Tiles that one invocation computes in registers are found by coordinate descent. The descents
 // start from a single point and from the cheapest blocks in two dimensions. For devices that prefer
 // texel loads, tiles that a subgroup shares (lane_tiles.h) are compared as well. The tiles that
-// stage operands in shared memory form a ladder, a list in the order of cost, from which the
-// cheapest that fits is taken (staged_tiles.cpp).
+// stage operands in shared memory are sorted by cost, and the cheapest that fits is taken
+// (staged_tiles.cpp).
 //
 // In all functions, `kernel` is the outlined function of a kernel on tensors: it takes tensors,
 // then the sizes of their dynamic dimensions, and returns one tensor, or the rows and the positions
@@ -19,6 +19,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct TileChoice {
   uint32_t boxesBytes = 0;  // The bytes of all boxes (tile_shape.h). Boxes may share storage.
   uint32_t sharedBytes = 0; // The bytes of a workgroup's shared memory.
   // For staged tiles: one line for each candidate, cheapest first, with the verdict on it.
-  std::vector<std::string> ladder{};
+  std::vector<std::string> comparison{};
   // Says that the tile is a measured one, or why the measured tile was not taken.
   std::vector<std::string> remarks{};
 };
@@ -45,6 +46,11 @@ bool hasDotProducts(mlir::func::FuncOp kernel);
 /// The extent that each dynamic dimension of a result is assumed to have unless a caller says
 /// otherwise.
 constexpr int64_t kTypicalDynamicExtent = 64;
+
+/// Returns whether the lanes of a subgroup may share a tile of this kind.
+inline bool sharesTiles(TileKind kind) {
+  return kind == TileKind::kTexel || kind == TileKind::kSubgroup;
+}
 
 /// Returns the cheapest tile. kind: kBaseline, kTexel, or, if hasDotProducts(kernel), kDots.
 /// candidate: skip this many cheaper tiles; if there are not as many, return the cheapest. Row
@@ -65,15 +71,25 @@ std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const Devic
                                           size_t candidate = 0, const std::string &measured = {});
 
 /// Returns the tiles of a row kernel with this result type: one invocation computes a row, or,
-/// unless `baseline` is set or the row is shorter than two elements per lane, a subgroup. If some
-/// of these tiles hold a whole row in registers, only they are returned.
+/// if sharesTiles(kind) and the row has at least two elements per lane, a subgroup. If some of
+/// these tiles hold a whole row in registers, only they are returned.
 std::vector<TileShape> rowTiles(mlir::RankedTensorType type, const DeviceProfile &profile,
-                                bool baseline);
+                                TileKind kind);
 
 /// Returns the tiles with which one invocation, or a subgroup, reduces a row of an operand to one
 /// point of the result. There are none unless the kernel has one reduction, over one dimension of
 /// static extent, along which an operand's elements are neighbours, and the row is long enough.
-std::vector<TileShape> reducedRowTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile);
+/// kind: kTexel or kSubgroup.
+std::vector<TileShape> reducedRowTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile,
+                                       TileKind kind);
+
+/// Returns the cheapest of the tiles with which a subgroup processes or reduces a row, or computes
+/// a part of an attention. None if the kernel has no such tile, or if it would cost more than one
+/// of `others`. For devices that do not prefer texel loads; for other devices, these tiles are
+/// among those of chooseTile() for kTexel.
+std::optional<TileChoice> chooseSubgroupTile(mlir::func::FuncOp kernel,
+                                             const DeviceProfile &profile,
+                                             llvm::ArrayRef<TileShape> others);
 
 /// Returns the tile with this exact text (tile_text.h). kind: kBaseline, kTexel or kDots. Fails
 /// with kInvalidArgument and the reason if the text is not a tile or if the kernel cannot have this

@@ -85,6 +85,16 @@ DeviceProfile dotProducts() {
   return profile;
 }
 
+/// The generic device with subgroups of eight lanes, for tests on lavapipe of kernels in which a
+/// subgroup shares a tile and reads plain buffers, as on GPUs.
+DeviceProfile subgroups() {
+  DeviceProfile profile = generic();
+  profile.name = "vulkan:subgroups";
+  profile.subgroupSize = profile.minSubgroupSize = profile.maxSubgroupSize = 8;
+  profile.features.subgroupShuffle = true;
+  return profile;
+}
+
 /// The common base of all GPU profiles below: f16 and int8 kernels, buffer addresses, subgroup
 /// operations.
 DeviceProfile gpu(const char *name, uint32_t subgroupSize) {
@@ -314,6 +324,7 @@ const std::vector<NamedProfile> &namedProfiles() {
       {lavapipe(), {"llvmpipe"}},
       {staging(), {}},
       {dotProducts(), {}},
+      {subgroups(), {}},
       {nvidiaHopper(), {"H100", "H200", "H800"}},
       {nvidiaAda(), {"RTX 40", "Ada Generation", "NVIDIA L4"}},
       {nvidiaAmpere(), {"RTX 30", "RTX A", "NVIDIA A10", "NVIDIA A40"}},

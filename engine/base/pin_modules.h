@@ -1,28 +1,32 @@
-// Keeps shared libraries loaded so that the leak checker can name them.
+// Keeps shared libraries loaded until the process ends.
 //
-// Vulkan drivers and layers hold memory until the process ends, but the Vulkan loader unloads them
-// earlier. The leak checker of the address sanitizer then cannot name the library in its report,
-// and a suppression by library name does not match. In builds with the address sanitizer
-// pinModules() prevents the unloading; in other builds it does nothing.
+// The Vulkan loader unloads drivers and layers when the last instance is destroyed. Two things then
+// fail. Some drivers take thread-local storage each time that they are loaded and never return it,
+// so that a process cannot open a device any more after it has opened and closed about 30 (seen
+// with NVIDIA 580). And the leak checker of the address sanitizer cannot name the library that
+// holds memory until the process ends, so that a suppression by library name does not match.
 //
-// Threads: any.
+// Only libraries that are loaded while a LoadedModules exists are kept, so that an application can
+// still unload its own.
+//
+// Threads: any. A library that another thread loads at the same time may be kept too.
 #pragma once
+
+#include <set>
+#include <string>
 
 namespace gantry {
 
-#if defined(__SANITIZE_ADDRESS__)
-#define GANTRY_PIN_MODULES 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define GANTRY_PIN_MODULES 1
-#endif
-#endif
+/// The shared libraries that are loaded when this object is made.
+class LoadedModules {
+public:
+  LoadedModules();
+  /// Marks every shared library that has been loaded since then to stay loaded until the process
+  /// ends.
+  void pinNewer() const;
 
-#ifdef GANTRY_PIN_MODULES
-/// Marks every shared library that is loaded now to stay loaded until the process ends.
-void pinModules();
-#else
-inline void pinModules() {}
-#endif
+private:
+  std::set<std::string> names_;
+};
 
 } // namespace gantry

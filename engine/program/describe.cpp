@@ -283,9 +283,9 @@ private:
           json_.field("alternatives", variant->alternatives());
           json_.field("workgroup_cost", variant->workgroup_cost());
         }
-        json_.key("ladder").beginList();
-        for (uint32_t i = 0; variant->ladder() && i < variant->ladder()->size(); ++i)
-          json_.value(variant->ladder()->Get(i)->string_view());
+        json_.key("comparison").beginList();
+        for (uint32_t i = 0; variant->comparison() && i < variant->comparison()->size(); ++i)
+          json_.value(variant->comparison()->Get(i)->string_view());
         json_.endList();
         json_.field("subgroup_size", variant->subgroup_size());
         json_.field("slice_workgroups", variant->slice_workgroups());

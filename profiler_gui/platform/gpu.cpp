@@ -68,9 +68,11 @@ Status checkVk(VkResult result, const char *call) {
 }
 
 Result<std::unique_ptr<Gpu>> Gpu::create(const std::vector<const char *> &instanceExtensions) {
+  const LoadedModules before;
   std::unique_ptr<Gpu> gpu(new Gpu());
   GANTRY_RETURN_IF_ERROR(gpu->createInstance(instanceExtensions));
   GANTRY_RETURN_IF_ERROR(gpu->createDevice(!instanceExtensions.empty()));
+  before.pinNewer(); // The driver and the layers stay loaded until the process exits.
   return gpu;
 }
 
@@ -191,7 +193,6 @@ Status Gpu::createDevice(bool swapchain) {
   GANTRY_RETURN_IF_ERROR(
       checkVk(vkCreateDevice(physical_, &info, nullptr, &device_), "vkCreateDevice"));
   vkGetDeviceQueue(device_, queueFamily_, 0, &queue_);
-  pinModules(); // The driver and the layers stay loaded until the process exits.
   return Status::ok();
 }
 

@@ -308,8 +308,8 @@ def main():
         bytes_ = [variant["shared_bytes"] for kernel in whole["kernels"] for variant in kernel["variants"]]
         if max(bytes_) > limit:
             raise Failure(f"the variants take {bytes_} bytes of shared memory; the limit is {limit}")
-        ladder = next(v["ladder"] for v in whole["kernels"][0]["variants"] if v["grid"])
-        if not any(f"more than the limit of {limit}" in rung and "matrices" in rung for rung in ladder):
+        comparison = next(v["comparison"] for v in whole["kernels"][0]["variants"] if v["grid"])
+        if not any(f"more than the limit of {limit}" in line and "matrices" in line for line in comparison):
             raise Failure("the limit refuses no candidate tile with cooperative matrices")
         return found[0][0]["tile"] if found else "without matrices"
 

@@ -109,9 +109,9 @@ class Tuning:
                 raise Failure(f"keys differ between two compilations: {sorted(made)}, {sorted(kernels)}")
             for key, kernel in made.items():
                 variants = kernel["variants"]
-                remarks = [rung for variant in variants for rung in variant["ladder"]]
-                here = any(v["exact_tile"] == tiles[key] and v["ladder"][0].startswith("measured: ")
-                           for v in variants if v["ladder"])
+                remarks = [line for variant in variants for line in variant["comparison"]]
+                here = any(v["exact_tile"] == tiles[key] and v["comparison"][0].startswith("measured: ")
+                           for v in variants if v["comparison"])
                 # A kernel without vector loads has no variant for texel loads.
                 none = tiles[key].startswith("texel") and all(v["binding"] != "texel" for v in variants)
                 if not here and not none and not any(": not taken: " in remark for remark in remarks):

@@ -429,6 +429,22 @@ TEST(DevicePlan, VirtualMemoryNeedsResidencyAndASparseQueue) {
   EXPECT_FALSE(planDevice(s).info.virtualMemory.supported);
 }
 
+TEST(DevicePlan, KeepsDenormalsOnlyIfTheWidthsAreIndependent) {
+  DeviceSnapshot s = usable("GPU", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+  s.floats.shaderSignedZeroInfNanPreserveFloat32 = VK_TRUE;
+  s.floats.shaderDenormPreserveFloat16 = s.floats.shaderDenormPreserveFloat32 = VK_TRUE;
+  s.floats.denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_32_BIT_ONLY;
+  FloatControls floats = planDevice(s).floats;
+  EXPECT_TRUE(floats.f32.keepsSpecials);
+  EXPECT_FALSE(floats.f16.keepsSpecials);
+  EXPECT_TRUE(floats.f32.keepsDenormals);
+  EXPECT_FALSE(floats.f16.keepsDenormals);
+  s.floats.denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+  EXPECT_FALSE(planDevice(s).floats.f32.keepsDenormals);
+  s.floats.denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+  EXPECT_TRUE(planDevice(s).floats.f16.keepsDenormals);
+}
+
 TEST(ParseValidation, AcceptsThreeValues) {
   EXPECT_EQ(*parseValidation(""), Validation::kOff);
   EXPECT_EQ(*parseValidation("0"), Validation::kOff);

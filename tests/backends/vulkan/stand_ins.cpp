@@ -125,6 +125,8 @@ VKAPI_ATTR void VKAPI_CALL getQueueFamilies(VkPhysicalDevice physical, uint32_t 
   own.instance.vkGetPhysicalDeviceQueueFamilyProperties(physical, count, families);
   own.queueFamilies = *count;
   if (families) {
+    for (uint32_t i = 0; i < *count; ++i) // The stand-in's queue is the only one for sparse memory.
+      families[i].queueFlags &= ~static_cast<VkQueueFlags>(VK_QUEUE_SPARSE_BINDING_BIT);
     families[*count] = {};
     families[*count].queueFlags = VK_QUEUE_SPARSE_BINDING_BIT;
     families[*count].queueCount = 1;
@@ -316,9 +318,23 @@ VKAPI_ATTR VkResult VKAPI_CALL bindSparse(VkQueue queue, uint32_t count,
   return VK_SUCCESS;
 }
 
+PFN_vkEnumerateInstanceLayerProperties driverLayers = nullptr; // The loader's own function.
+
+/// Describes the layers as new enough for the stand-ins, whose structures they never see.
+VKAPI_ATTR VkResult VKAPI_CALL enumerateLayers(uint32_t *count, VkLayerProperties *layers) {
+  const VkResult result = driverLayers(count, layers);
+  for (uint32_t i = 0; layers && i < *count; ++i)
+    layers[i].specVersion = VK_MAKE_API_VERSION(0, 1, 4, 0);
+  return result;
+}
+
 } // namespace
 
 void standInForInstance(InstanceFunctions &functions) {
+  if (functions.vkEnumerateInstanceLayerProperties != &enumerateLayers) {
+    driverLayers = functions.vkEnumerateInstanceLayerProperties;
+    functions.vkEnumerateInstanceLayerProperties = &enumerateLayers;
+  }
   if (!functions.vkCreateDevice || functions.vkCreateDevice == &createDevice)
     return;
   own.instance = functions;

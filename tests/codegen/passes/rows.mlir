@@ -1,5 +1,6 @@
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(func.func(form-dispatches))' | FileCheck %s --check-prefix=FORM
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(func.func(form-dispatches),outline-kernels,builtin.module(emit-kernels{profile=vulkan:lavapipe},cse))' | FileCheck %s --check-prefix=EMIT
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(func.func(form-dispatches),outline-kernels,builtin.module(emit-kernels{profile=vulkan:nvidia-hopper},cse))' | FileCheck %s --check-prefix=GPU
 
 #id = affine_map<(r, c) -> (r, c)>
 #row = affine_map<(r, c) -> (r, 0)>
@@ -23,6 +24,21 @@
 // EMIT-COUNT-3: spirv.GroupNonUniformShuffleXor
 // EMIT-NOT: scf.for
 // EMIT: memref.store
+
+// On a GPU that does not prefer texels, a subgroup shares the row too, and reads vectors of plain buffers: each of 32
+// lanes loads two, and each reduction takes five exchanges.
+// GPU-LABEL: func.func @kernel_0(
+// GPU-COUNT-3: scf.for
+// GPU-LABEL: func.func @kernel_0_subgroup(
+// GPU-SAME: lanes = 32
+// GPU-COUNT-2: memref.load {{.*}}vector<4xf32>
+// GPU-NOT: memref.load
+// GPU: arith.maximumf
+// GPU-COUNT-5: spirv.GroupNonUniformShuffleXor
+// GPU: math.exp
+// GPU-COUNT-5: spirv.GroupNonUniformShuffleXor
+// GPU-NOT: scf.for
+// GPU: memref.store
 func.func @softmax(%x: tensor<64x256xf32>) -> tensor<64x256xf32> {
   %ninf = arith.constant 0xFF800000 : f32
   %z = arith.constant 0.0 : f32

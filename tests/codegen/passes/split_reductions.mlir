@@ -1,4 +1,5 @@
 // RUN: gantry-opt %s --split-reductions | FileCheck %s
+// RUN: gantry-opt %s --split-reductions="invocations=2000" | FileCheck %s --check-prefix=SHARED
 
 #x2 = affine_map<(m, k) -> (m, k)>
 #m = affine_map<(m, k) -> (m)>
@@ -67,4 +68,26 @@ func.func @short(%x: tensor<2x32768xf32>, %i: tensor<2xf32>) -> tensor<2xf32> {
     linalg.yield %t : f32
   } -> tensor<2xf32>
   return %r : tensor<2xf32>
+}
+
+// A convolution whose result has few points keeps more invocations busy if its channels are divided. The parts
+// are the first dimension of the first result; the second reduction adds them.
+// SHARED-LABEL: func.func @few_points(
+// SHARED: %[[PARTS:.*]] = tensor.expand_shape %{{.*}} {{.*}} tensor<8x64x9x9xf32>
+// SHARED: %[[FIRST:.*]] = linalg.generic {{.*}}outs(%{{.*}} : tensor<8x64x7x7xf32>)
+// SHARED: linalg.generic {{.*}}iterator_types = ["reduction", "parallel", "parallel", "parallel"]{{.*}} ins(%[[FIRST]] : tensor<8x64x7x7xf32>)
+// CHECK-LABEL: func.func @few_points(
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT: linalg.generic
+func.func @few_points(%x: tensor<512x9x9xf32>, %w: tensor<64x512x3x3xf32>) -> tensor<64x7x7xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x7x7xf32>
+  %i = linalg.fill ins(%z : f32) outs(%e : tensor<64x7x7xf32>) -> tensor<64x7x7xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(o, h, w, c, y, x) -> (c, h + y, w + x)>, affine_map<(o, h, w, c, y, x) -> (o, c, y, x)>, affine_map<(o, h, w, c, y, x) -> (o, h, w)>], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%x, %w : tensor<512x9x9xf32>, tensor<64x512x3x3xf32>) outs(%i : tensor<64x7x7xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<64x7x7xf32>
+  return %r : tensor<64x7x7xf32>
 }

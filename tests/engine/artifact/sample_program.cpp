@@ -102,7 +102,7 @@ ProgramT program(const Expr &batch, bool dynamic) {
   texel.workgroup_size = {8, 1, 1};
   texel.subgroup_size = 8;
   texel.grid = 1;
-  texel.ladder = {"8 lanes of 2 points: taken"};
+  texel.comparison = {"8 lanes of 2 points: taken"};
   texel.tile = "8 lanes of 2 points per invocation";
   append(kernel.variants, std::move(texel));
   append(p.kernels, std::move(kernel));

@@ -295,8 +295,8 @@ void printWhy(const Description &plan, const std::string &which) {
                             humanBytes(variant.boxesBytes))
               : "",
           variant.subgroupSize ? fmt::format("; subgroups of {}", variant.subgroupSize) : ""));
-      for (const std::string &rung : variant.ladder)
-        print(fmt::format("    {}\n", printable(rung)));
+      for (const std::string &line : variant.comparison)
+        print(fmt::format("    {}\n", printable(line)));
     }
   }
 }

@@ -93,8 +93,8 @@ KernelInfo parseKernel(const Json &json) {
     info.sharedBytes = number(variant, "shared_bytes").value_or(0);
     info.boxesBytes = number(variant, "boxes_bytes").value_or(0);
     info.subgroupSize = number(variant, "subgroup_size").value_or(0);
-    for (const Json &rung : list(variant, "ladder"))
-      info.ladder.push_back(textOf(rung));
+    for (const Json &line : list(variant, "comparison"))
+      info.comparison.push_back(textOf(line));
   }
   return kernel;
 }

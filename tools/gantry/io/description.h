@@ -51,7 +51,7 @@ struct VariantInfo {
   uint64_t subgroupSize = 0; // The required subgroup size; 0: any.
   /// The compiler's remarks on the choice of the tile, above all the tiles that it compared, each
   /// with its result.
-  std::vector<std::string> ladder;
+  std::vector<std::string> comparison;
 };
 
 struct KernelInfo {
