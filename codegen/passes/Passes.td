@@ -538,8 +538,8 @@ def SplitReductions : Pass<"split-reductions", "::mlir::func::FuncOp"> {
 
     On a GPU, a result with few points also leaves most of the device idle. With `invocations`, a
     sum of products of f32 is divided into parts, along its longest loop, until that many invocations
-    have work; each keeps at least 128 steps. The parts are then the first dimension of the first
-    reduction's result.
+    have work. Each keeps at least 128 steps, and the parts together are not larger than the operands.
+    The parts are then the first dimension of the first reduction's result.
 
     Before: `%s = sum over k of %x[m, k]`, k below 100,003.
     After: `%p = sum over k of pad(%x)[m, j, k]`, j below 25, k below 4,001, j * 4,001 + k below

@@ -9,7 +9,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/TypeUtilities.h"
 
 #include <deque>
 
@@ -28,7 +27,7 @@ constexpr int64_t kMaxSteps = 32768;
 constexpr int64_t kMaxPartSteps = 4096;   // Limit on the steps of each part of a split reduction.
 constexpr int64_t kMaxRowSteps = 1 << 18; // A subgroup shares a row of at most this many elements.
 // A sum of products is divided among more invocations only if each of them still has this many
-// steps, and into at most this many parts: the parts are written and read again.
+// steps, and into at most this many parts.
 constexpr int64_t kMinSharedSteps = 128, kMaxSharedParts = 32;
 // A sum of products is divided until each invocation has at most this many points. Measured on an
 // H200: of 4, 8, 16 and 32, 16 gave the fastest convolutional networks at batch 1 (ResNet-50: 2.88,
@@ -82,19 +81,25 @@ bool isOfRows(linalg::GenericOp op, ArrayRef<int64_t> ranges, unsigned dim) {
 /// loops that can be split.
 std::optional<Split> chooseSharedSplit(linalg::GenericOp op, ArrayRef<int64_t> ranges,
                                        ArrayRef<unsigned> plain, int64_t invocations) {
-  auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
-  if (invocations == 0 || !type || !type.hasStaticShape() || !factorsOf(op) ||
-      llvm::any_of(op->getOperandTypes(),
-                   [](Type operand) { return !getElementTypeOrSelf(operand).isF32(); }))
+  const auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() && tensor.getElementType().isF32();
+  };
+  if (invocations == 0 || !factorsOf(op) || !llvm::all_of(op->getOperandTypes(), isStatic))
     return std::nullopt;
   const auto longest = *std::max_element(
       plain.begin(), plain.end(), [&](unsigned a, unsigned b) { return ranges[a] < ranges[b]; });
-  int64_t steps = 1;
+  int64_t steps = 1, operands = 0;
   for (int64_t extent : reductionExtentsOf(op))
     steps *= extent;
-  const int64_t points = std::max<int64_t>(1, type.getNumElements());
+  for (Value input : op.getInputs())
+    operands += cast<RankedTensorType>(input.getType()).getNumElements();
+  const int64_t points =
+      std::max<int64_t>(1, cast<RankedTensorType>(op.getResult(0).getType()).getNumElements());
+  // The parts together are not larger than the operands, because they are written and read again
+  // and take memory.
   int64_t parts = std::min({invocations * kPointsPerInvocation / points, steps / kMinSharedSteps,
-                            kMaxSharedParts, ranges[longest]});
+                            operands / points, kMaxSharedParts, ranges[longest]});
   while (parts > 1 && ranges[longest] % parts != 0)
     --parts;
   if (parts < 2)
