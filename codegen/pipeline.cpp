@@ -51,15 +51,18 @@ struct Folders {
 };
 
 /// Adds the passes that change the importer's operators.
-void addOperatorPasses(OpPassManager &program, const DeviceProfile &profile) {
+void addOperatorPasses(OpPassManager &program, const CompileOptions &options,
+                       const DeviceProfile &profile) {
   const bool hasDotProducts = profile.features.integerDotProduct;
   program.addPass(createCSEPass());
   program.addPass(createSumIntegers());
   if (hasDotProducts)
     program.addPass(createCenterZeroPoints());
-  const bool isGpu = !profile.preferTexelLoads && profile.computeUnits != 0;
+  // The parts of a sum that is divided to keep a GPU busy take memory.
+  const bool fillsDevice =
+      !profile.preferTexelLoads && profile.computeUnits != 0 && options.memoryBudget == 0;
   program.addPass(createSplitReductions(
-      SplitReductionsOptions{isGpu ? static_cast<int64_t>(invocationsToFill(profile)) : 0}));
+      SplitReductionsOptions{fillsDevice ? static_cast<int64_t>(invocationsToFill(profile)) : 0}));
   program.addPass(createPadSizes(PadSizesOptions{profile.preferTexelLoads}));
   program.addPass(
       createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));
@@ -108,7 +111,7 @@ void addStoragePasses(OpPassManager &program, const CompileOptions &options,
 /// final order.
 void addProgramPasses(OpPassManager &program, const CompileOptions &options,
                       const DeviceProfile &profile) {
-  addOperatorPasses(program, profile);
+  addOperatorPasses(program, options, profile);
   if (options.strips) {
     OpPassManager storage(func::FuncOp::getOperationName());
     addStoragePasses(storage, options, profile);

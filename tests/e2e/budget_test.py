@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Tests a model within a memory budget: 60 % of its arena, or the smallest possible budget if that is more.
 
-    budget_test.py --gantry TOOL FOLDER
+    budget_test.py --gantry TOOL [--divided] FOLDER
 
 FOLDER is as for model_test.py. The outputs must be unchanged in every variant of support.py. The
 arena must stay within the budget, and --measure must report the cost of the budget: the time of a
 run with and without it. For each profile, the compiler must refuse a budget one byte below the
 smallest possible one, with a message that names the smallest possible one.
+
+--divided: the model has sums that are divided among more invocations of a GPU, which takes memory. With any budget,
+they must not be divided.
 """
 import argparse
 import json
@@ -21,6 +24,7 @@ from support import PROFILES, VARIANTS, Failure, Test, skip
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gantry", required=True)
+    parser.add_argument("--divided", action="store_true")
     parser.add_argument("folder", type=pathlib.Path)
     options = parser.parse_args()
     if not options.folder.is_dir():
@@ -65,6 +69,18 @@ def main():
         return f"arena {whole} bytes without a budget, {within} with {budget}; smallest budget {floor}; " \
                f"{cost['slowdown']:.2f} x the time"
 
+    def divided():
+        sizes = []
+        for budget in ([], ["--memory-budget", "1GiB"]):
+            place = test.folder / "gpu.gantry"
+            test.call("compile", model, "-p", "vulkan:nvidia-hopper", "-o", place, *budget)
+            sizes.append(json.loads(test.call("inspect", place, "--json"))["arena_bytes"])
+        if not sizes[1] < sizes[0]:
+            raise Failure(f"the arena for a GPU has {sizes[0]} bytes, and {sizes[1]} with a budget of 1 GiB")
+        return f"arena for a GPU {sizes[0]} bytes, {sizes[1]} with a budget"
+
+    if options.divided:
+        test.check("sums are divided only without a budget", divided)
     if test.check("fits", fit):
         for variant in VARIANTS:
             test.check(variant, test.compare, files(case, "input"), files(case, "output"), variant)
