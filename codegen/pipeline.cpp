@@ -59,8 +59,8 @@ void addOperatorPasses(OpPassManager &program, const CompileOptions &options,
   if (hasDotProducts)
     program.addPass(createCenterZeroPoints());
   // The parts of a sum that is divided to keep a GPU busy take memory.
-  const bool fillsDevice =
-      !profile.preferTexelLoads && profile.computeUnits != 0 && options.memoryBudget == 0;
+  const bool fillsDevice = !profile.preferTexelLoads && profile.computeUnits != 0 &&
+                           profile.features.subgroupShuffle && options.memoryBudget == 0;
   program.addPass(createSplitReductions(
       SplitReductionsOptions{fillsDevice ? static_cast<int64_t>(invocationsToFill(profile)) : 0}));
   program.addPass(createPadSizes(PadSizesOptions{profile.preferTexelLoads}));

@@ -85,7 +85,9 @@ double tilesOf(const TileShape &tile, llvm::ArrayRef<int64_t> resultShape) {
 } // namespace
 
 double invocationsToFill(const DeviceProfile &profile) {
-  if (!profile.preferTexelLoads && profile.computeUnits != 0)
+  // Devices whose subgroup size varies keep an older estimate: with this one, their small f16
+  // convolutions would not use cooperative matrices.
+  if (!profile.preferTexelLoads && profile.computeUnits != 0 && profile.features.subgroupShuffle)
     return profile.computeUnits * kInvocationsPerUnit;
   const double subgroups = profile.preferTexelLoads ? kCoresToFill : kSubgroupsToFill;
   return profile.subgroupSize > 1 ? subgroups * profile.subgroupSize : kInvocationsToFillUnknown;
