@@ -8,7 +8,6 @@
 #include "codegen/emit/merge_variants.h"
 #include "codegen/import/import.h"
 #include "codegen/passes/passes.h"
-#include "codegen/tiling/tile_cost.h"
 #include "codegen/reports.h"
 #include "codegen/targets/native.h"
 #include "codegen/tuning/tuning_table.h"
@@ -58,11 +57,10 @@ void addOperatorPasses(OpPassManager &program, const CompileOptions &options,
   program.addPass(createSumIntegers());
   if (hasDotProducts)
     program.addPass(createCenterZeroPoints());
-  // The parts of a sum that is divided to keep a GPU busy take memory.
-  const bool fillsDevice = !profile.preferTexelLoads && profile.computeUnits != 0 &&
-                           profile.features.subgroupShuffle && options.memoryBudget == 0;
-  program.addPass(createSplitReductions(
-      SplitReductionsOptions{fillsDevice ? static_cast<int64_t>(invocationsToFill(profile)) : 0}));
+  // The parts of a sum that is divided among more invocations take memory.
+  const int64_t invocations =
+      options.memoryBudget == 0 ? int64_t{profile.computeUnits} * profile.invocationsPerUnit : 0;
+  program.addPass(createSplitReductions(SplitReductionsOptions{invocations}));
   program.addPass(createPadSizes(PadSizesOptions{profile.preferTexelLoads}));
   program.addPass(
       createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));

@@ -5,14 +5,15 @@
     run_on_gpu.py run FOLDER [--only REGEX] [--jobs N] [--limit SECONDS] [--log FILE]
 
 `pack` collects the tests of a build tree that use a device, as ctest lists them: their programs, the shared libraries of
-these programs except those of the C library, and the files of the source tree. --with adds files or folders, for example
-models beside the source tree or a validation layer. --without replaces a shared library by an empty one of the same name; a
+these programs except those of the C library, and the files of the source tree. --with adds files or folders: other programs of
+the build tree, models beside the source tree, Vulkan's loader, a validation layer. --without replaces a shared library by an empty one of the same name; a
 function of it that is called nevertheless ends the program.
 
 Unpack the archive at the same absolute paths (`tar -xf ARCHIVE.tar.xz -C /`), because the test programs hold paths of the
 source tree. FOLDER is then the build tree. `run` starts the tests, several at a time, and prints a line for each test that
-failed or was skipped and a line with the counts. The log has the whole output of all tests. The driver's device is the one
-that Vulkan's loader finds. Exit code 1: a test failed. Standard library only.
+failed or was skipped and a line with the counts. The log has the whole output of all tests. They run on the device that is
+used by default, and need the validation layer. Exit code 1: a test failed, or there is none. `run` needs the standard library
+only, `pack` also ctest, ldd, tar, xz and, for --without, cc.
 """
 import argparse
 import concurrent.futures

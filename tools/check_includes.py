@@ -83,7 +83,8 @@ FOLDERS = {
 # folders below an allowed folder are allowed too. Tests may use any library.
 LIBRARIES = [
     ("MLIR and LLVM", r"(mlir|mlir-c|llvm|llvm-c|lld)/.*", ["codegen"]),
-    ("SPIRV-Tools and SPIRV-Headers", r"(spirv-tools|spirv)/.*", ["codegen"]),
+    ("SPIRV-Tools", r"spirv-tools/.*", ["codegen"]),
+    ("SPIRV-Headers", r"spirv/.*", ["codegen", "backends/vulkan"]),
     ("ONNX and protobuf", r"(onnx|google/protobuf)/.*", ["codegen"]),
     ("Vulkan and volk", r"(vulkan|vk_video)/.*|volk\.[hc]",
      ["backends/vulkan", "benchmarks/kernels", "profiler_gui"]),

@@ -15,6 +15,6 @@ namespace gantry::vulkan {
 /// Returns the snapshot of a device. Structures that the device's Vulkan version or extensions do
 /// not have are zero. hiddenExtensions: the device is described as if it did not have these.
 DeviceSnapshot readSnapshot(const InstanceFunctions &functions, VkPhysicalDevice physical,
-                            std::span<const std::string> hiddenExtensions = {});
+                            std::span<const std::string> hiddenExtensions);
 
 } // namespace gantry::vulkan

@@ -6,8 +6,8 @@
 Each model has random weights (seed 0), is exported to ONNX and compiled. The script compares Gantry's output with PyTorch's,
 computed on the CPU in f64, and then measures both. Times of Gantry are the device's own: the median of a run by its timestamps.
 PyTorch is measured in f32 without TF32, first as written (`eager`, wall time of a run: it includes the cost of launching
-kernels), then as a captured CUDA graph (`graph`, by CUDA events), which has no such cost. The table ends with the time that
-Gantry needs from a compiled model to the first output: load and first run.
+kernels), then as a captured CUDA graph (`graph`, by CUDA events), which has no such cost. The last column is the wall time of
+`gantry run` on the compiled model, from the start of the process to its end; caches of the driver and of Gantry may shorten it.
 
 Without a GPU that PyTorch knows, the script measures Gantry alone. Exit code 1: an output differs by more than 1e-4
 (||out - ref|| / ||ref||), or a model failed. Needs PyTorch, torchvision and onnx (Debian: python3-torch,
@@ -15,6 +15,7 @@ python3-torchvision, python3-onnx).
 """
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -34,8 +35,11 @@ TOLERANCE = 1e-4
 RUNS = 30
 
 
-def call(*command):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+def call(tool, *arguments):
+    """Calls the tool, which may lie in an archive that tests/run_on_gpu.py packed with its libraries."""
+    libraries = f"{tool.resolve().parents[1] / 'gpu_lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}"
+    done = subprocess.run([str(word) for word in (tool, *arguments)], capture_output=True, text=True,
+                          env={**os.environ, "LD_LIBRARY_PATH": libraries})
     if done.returncode:
         raise RuntimeError((done.stderr.strip() or done.stdout.strip() or f"ended with {done.returncode}").splitlines()[-1][:300])
     return done.stdout
@@ -95,7 +99,6 @@ def measure(name, batch, options, folder):
         expected = model.double()(image.double()).numpy()
     model.float()
     np.save(folder / "x.npy", image.numpy())
-    np.save(folder / "y.npy", expected.astype(np.float32))
     start = time.monotonic()
     call(options.gantry, "compile", source, "-o", artifact, *(["-p", options.profile] if options.profile else []))
     row = {"model": name, "batch": batch, "compile_s": time.monotonic() - start}

@@ -35,9 +35,6 @@ constexpr Weights kStaged{16, 20, 8, 16, 16, 1, 30, 3, 40};
 // How many times faster a device multiplies with cooperative matrices than element by element.
 constexpr double kMatrixSpeed = 8;
 constexpr int64_t kStoreSteps = 8; // The store of a point counts as this many unrolled steps.
-// A GPU is busy with this number of invocations on each compute unit. Measured on an H200: of 64,
-// 256 and 1024, 256 gave the fastest convolutional networks at batch 1.
-constexpr double kInvocationsPerUnit = 256;
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
 constexpr double kCoresToFill = 8; // A core of a software device runs one subgroup.
 
@@ -82,16 +79,15 @@ double tilesOf(const TileShape &tile, llvm::ArrayRef<int64_t> resultShape) {
   return tiles;
 }
 
-} // namespace
-
+/// Returns the number of invocations that keep the whole device busy.
 double invocationsToFill(const DeviceProfile &profile) {
-  // Devices whose subgroup size varies keep an older estimate: with this one, their small f16
-  // convolutions would not use cooperative matrices.
-  if (!profile.preferTexelLoads && profile.computeUnits != 0 && profile.features.subgroupShuffle)
-    return profile.computeUnits * kInvocationsPerUnit;
+  if (const uint32_t known = profile.computeUnits * profile.invocationsPerUnit; known != 0)
+    return known;
   const double subgroups = profile.preferTexelLoads ? kCoresToFill : kSubgroupsToFill;
   return profile.subgroupSize > 1 ? subgroups * profile.subgroupSize : kInvocationsToFillUnknown;
 }
+
+} // namespace
 
 PredictedTile predictTile(func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
                           const TileShape &tile, llvm::ArrayRef<int64_t> resultShape) {

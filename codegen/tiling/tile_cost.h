@@ -30,9 +30,6 @@ struct PredictedTile {
   bool resultInPool = false;       // The last box holds the result and is needed after all others.
 };
 
-/// Returns the number of invocations that keep the whole device busy.
-double invocationsToFill(const DeviceProfile &profile);
-
 /// Predicts the cost of the kernel (the outlined function on tensors) with this tile. resultShape:
 /// the result's extents, or those that are assumed where they are dynamic.
 PredictedTile predictTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, CostModel model,

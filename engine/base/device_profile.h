@@ -88,9 +88,10 @@ struct DeviceProfile {
   std::vector<MatrixShape> matrixShapes; // Best first; empty: no cooperative matrices.
   uint32_t matrixSubgroupSize = 0; // Lanes in kernels with cooperative matrices; 0: subgroupSize.
   // Estimates for the cost model; 0: not known. No program is refused because of them.
-  uint32_t computeUnits = 0;   // Number of multiprocessors, compute units, Xe-cores or cores.
-  uint64_t l1CacheBytes = 0;   // First-level cache of one compute unit.
-  uint64_t lastCacheBytes = 0; // Last-level cache, which all compute units share.
+  uint32_t computeUnits = 0;       // Number of multiprocessors, compute units, Xe-cores or cores.
+  uint32_t invocationsPerUnit = 0; // Invocations that keep one compute unit busy.
+  uint64_t l1CacheBytes = 0;       // First-level cache of one compute unit.
+  uint64_t lastCacheBytes = 0;     // Last-level cache, which all compute units share.
 };
 
 /// Returns the named profile `name`, or kNotFound with a message that lists the existing names.

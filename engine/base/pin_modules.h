@@ -24,6 +24,8 @@ public:
   /// Marks every shared library that has been loaded since then to stay loaded until the process
   /// ends.
   void pinNewer() const;
+  /// The absolute paths of the libraries.
+  const std::set<std::string> &names() const { return names_; }
 
 private:
   std::set<std::string> names_;

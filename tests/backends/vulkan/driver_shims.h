@@ -28,8 +28,10 @@ struct Shims {
   VkResult failure = VK_ERROR_OUT_OF_HOST_MEMORY;
   uint64_t loseAtSubmission = 0; // Number of the submission that loses the device, from 1; 0: none.
   bool standIns = false;         // Whether the stand-ins are installed.
-  uint64_t budgetBytes = 0;      // Budget of every heap, with standIns; 0: half of the heap.
-  uint64_t usedBytes = 0;        // Added to the reported use of every heap, with standIns.
+  uint32_t layerVersion =
+      VK_MAKE_API_VERSION(0, 1, 4, 0); // Reported for all layers, with standIns.
+  uint64_t budgetBytes = 0;            // Budget of every heap, with standIns; 0: half of the heap.
+  uint64_t usedBytes = 0;              // Added to the reported use of every heap, with standIns.
 
   // Results, read by the test.
   uint64_t calls = 0; // Number of calls of functions that can fail.

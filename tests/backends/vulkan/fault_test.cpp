@@ -182,6 +182,21 @@ protected:
   }
 };
 
+// A validation layer reports an extension that it does not know as an error.
+TEST(VulkanStandIns, MatricesAreNotUsedUnderALayerThatIsOlderThanTheirExtension) {
+  setenv("GANTRY_VALIDATION", "1", 1);
+  for (const uint32_t patch : {254u, 255u}) {
+    resetShims();
+    shims().standIns = true;
+    shims().layerVersion = VK_MAKE_API_VERSION(0, 1, 3, patch);
+    Result<std::shared_ptr<device::Device>> device = openDevice("", shimHooks());
+    ASSERT_TRUE(device.isOk()) << device.status().message();
+    EXPECT_EQ((*device)->profile().matrixShapes.empty(), patch < 255) << patch;
+    EXPECT_EQ(shims().misuse, 0u) << shims().lastMisuse;
+  }
+  resetShims();
+}
+
 TEST(VulkanStandIns, MatrixShapesAreReadAndEnabled) {
   setenv("GANTRY_VALIDATION", "0", 1);
   for (const bool standIns : {false, true}) {

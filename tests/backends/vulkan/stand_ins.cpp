@@ -320,11 +320,12 @@ VKAPI_ATTR VkResult VKAPI_CALL bindSparse(VkQueue queue, uint32_t count,
 
 PFN_vkEnumerateInstanceLayerProperties driverLayers = nullptr; // The loader's own function.
 
-/// Describes the layers as new enough for the stand-ins, whose structures they never see.
+/// Describes the layers as new enough for the stand-ins, whose structures they never see, or as the
+/// version that the test wants.
 VKAPI_ATTR VkResult VKAPI_CALL enumerateLayers(uint32_t *count, VkLayerProperties *layers) {
   const VkResult result = driverLayers(count, layers);
   for (uint32_t i = 0; layers && i < *count; ++i)
-    layers[i].specVersion = VK_MAKE_API_VERSION(0, 1, 4, 0);
+    layers[i].specVersion = shims().layerVersion;
   return result;
 }
 

@@ -1,12 +1,14 @@
 // Tests the Vulkan backend on the first usable device, under synchronization validation. Each test
 // fails on any validation message that it does not expect.
 #include "backends/vulkan/vulkan.h"
+#include "engine/base/pin_modules.h"
 #include "tests/support/add_address.h"
 #include "tests/support/add_storage.h"
 #include "tests/support/scratch.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace gantry::vulkan {
@@ -66,6 +68,16 @@ TEST_F(VulkanDeviceTest, TheOpenedDeviceIsListed) {
   ASSERT_TRUE(devices.isOk());
   ASSERT_LT(device_->info().index, devices->size());
   EXPECT_EQ((*devices)[device_->info().index].name, device_->info().name);
+}
+
+// Some drivers cannot be loaded often in one process (engine/base/pin_modules.h).
+TEST_F(VulkanDeviceTest, DriversAndLayersStayLoaded) {
+  const LoadedModules open;
+  device_.reset();
+  EXPECT_EQ(LoadedModules().names(), open.names());
+  EXPECT_TRUE(std::ranges::any_of(open.names(), [](const std::string &name) {
+    return name.find("VkLayer_khronos_validation") != std::string::npos;
+  }));
 }
 
 TEST_F(VulkanDeviceTest, RefusesAnUnknownDeviceAndAnUnknownValidationMode) {
