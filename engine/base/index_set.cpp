@@ -22,7 +22,9 @@ uint32_t IndexSet::take(uint32_t near) {
     index = next(0);
   uint32_t at = index;
   for (HostArray<uint64_t> &level : levels_) {
-    if ((level[at / 64] &= ~(uint64_t{1} << at % 64)) != 0)
+    uint64_t &word = level[at / 64];
+    word &= ~(uint64_t{1} << at % 64);
+    if (word != 0)
       break;
     at /= 64;
   }

@@ -34,7 +34,7 @@ uint32_t takeLowest() {
   return kUnset;
 }
 
-[[gnu::noinline]] uint32_t chooseNumber() {
+uint32_t chooseNumber() {
   static ThreadExit exit(giveBack);
   const uint32_t chosen = takeLowest();
   if (chosen == kUnset)

@@ -217,14 +217,14 @@ private:
   virtual Result<int> doExport(Memory &) { return lacks("external memory"); }
 
   Status lacks(const char *what) const;
-  static const Status &statusOf(const Status &status) { return status; }
-  template <typename T> static const Status &statusOf(const Result<T> &made) {
-    return made.status();
+  static StatusCode codeOf(const Status &status) { return status.code(); }
+  template <typename T> static StatusCode codeOf(const Result<T> &made) {
+    return made.status().code();
   }
   /// Returns the result of a driver call unchanged, and marks the device as lost if the result says
   /// so.
   template <typename T> T noted(T made) {
-    if (statusOf(made).code() == StatusCode::kDeviceLost)
+    if (codeOf(made) == StatusCode::kDeviceLost)
       markLost();
     return made;
   }

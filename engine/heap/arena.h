@@ -52,7 +52,7 @@ PoolIndex poolFor(const BufferRequest &request);
 struct Pool {
   explicit Pool(const HostAllocator &host) : tlsf({kGranuleLog2, host}) {}
   Tlsf tlsf; // Its regions are slabs; a region has its slab's number.
-  // The slab that compaction empties. Allocations use it only if no other slab has room.
+  // A slab that shall become empty. Allocations use it only if no other slab has room.
   uint32_t avoidedSlab = kNone;
 };
 
@@ -75,9 +75,7 @@ struct ArenaEnvironment {
   const HeapOptions &options;
   std::span<KindTotals, kMemoryKinds> totals;
   AbsentStorage absent;
-  std::atomic<uint64_t> movedBytes{0};   // Bytes that compaction has moved so far.
-  std::atomic<uint64_t> spilledBytes{0}; // Bytes of spilled buffers.
-  std::atomic<bool> closing{false};      // The release of the last buffer destroys the heap.
+  std::atomic<bool> closing{false}; // The release of the last buffer destroys the heap.
 };
 
 /// The counts of the buffers with one name in one arena.

@@ -377,8 +377,6 @@ void Heap::statistics(HeapStatistics *statistics) const {
   statistics->driverAllocations = components_.slabs.driverAllocations();
   statistics->driverFrees = components_.slabs.driverFrees();
   statistics->hostWaits = components_.growth.hostWaits();
-  statistics->movedBytes = components_.environment.movedBytes.load();
-  statistics->spilledBytes = components_.environment.spilledBytes.load();
 }
 
 size_t Heap::names(std::span<NameStatistics> largest) const {

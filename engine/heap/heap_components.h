@@ -12,8 +12,7 @@ namespace gantry::heap {
 struct HeapComponents {
   HeapComponents(std::shared_ptr<device::Device> device, const HeapOptions &given, uint32_t tag)
       : options(given), names(given.host), events(given.observer, names),
-        handles(given.host, tag), environment{handles, timelines, events, options, totals,
-                                              {},      {},        {},     {}},
+        handles(given.host, tag), environment{handles, timelines, events, options, totals, {}, {}},
         slabs(given.host, std::move(device), given.limitBytes, totals, events), arenas(environment),
         growth(arenas, slabs, timelines, environment), snapshot(*this), heap(*this) {}
 

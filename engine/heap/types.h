@@ -160,9 +160,7 @@ struct HeapStatistics {
   KindStatistics kinds[kMemoryKinds];
   uint64_t driverAllocations = 0; // Slabs that the driver allocated so far.
   uint64_t driverFrees = 0;
-  uint64_t hostWaits = 0;    // How often the pressure ladder waited for the device.
-  uint64_t movedBytes = 0;   // Bytes that compaction has moved so far.
-  uint64_t spilledBytes = 0; // Bytes of buffers whose contents are on the host now.
+  uint64_t hostWaits = 0; // How often the pressure ladder waited for the device.
 };
 
 struct NameStatistics {

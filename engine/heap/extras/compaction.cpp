@@ -273,7 +273,7 @@ void Compaction::finishMoves(Arena &arena, uint32_t poolIndex, uint64_t ticket, 
       record.flags |= kHasPoints;
       std::fill(std::begin(points), std::end(points), 0);
       points[0] = ticket;
-      components.environment.movedBytes += move.sizeBytes;
+      movedBytes_ += move.sizeBytes;
       if (record.references != 0)
         access.tell(HeapEvent::Type::kMove, move.index, components.handles.handle(move.index));
     } else {

@@ -19,6 +19,7 @@
 #include "engine/heap/heap.h"
 
 #include <array>
+#include <atomic>
 
 namespace gantry::heap {
 
@@ -39,6 +40,8 @@ public:
   /// more of them. Submits the copies and does not wait: an emptied slab goes back in this call if
   /// its copies are already done, else in a later one. A range longer than maxBytes is not moved.
   HeapCode compact(uint64_t maxBytes, CompactResult *result = nullptr);
+  /// Bytes that this object has moved so far. Takes no lock.
+  uint64_t movedBytes() const { return movedBytes_.load(std::memory_order_relaxed); }
 
 private:
   /// One buffer that moves from one slab to another.
@@ -72,6 +75,7 @@ private:
 
   Heap &heap_;
   HostArray<Move> moves_;
+  std::atomic<uint64_t> movedBytes_{0};
   HostArray<uint64_t> passedOver_; // Per slab: the last pass in which it could not be emptied.
   std::array<CopyInFlight, kMaxCopiesInFlight> copies_{};
   // A pass ends with the call that finds nothing more to do. Within a pass, a slab that could not

@@ -74,10 +74,6 @@ size_t writeReport(const Heap &heap, std::span<char> text) {
                  peak.value, peak.unit, pending.value, pending.unit, largest.value, largest.unit,
                  100 * one.fragmentation);
   }
-  if (all.spilledBytes != 0) {
-    const Amount spilled = amountOf(all.spilledBytes);
-    writer.print("  spilled to the host: %.1f %s\n", spilled.value, spilled.unit);
-  }
   device::MemoryBudget budgets[device::kMaxMemoryHeaps];
   const auto heaps = static_cast<uint32_t>(heap.device().info().memoryHeaps.size());
   const bool known =

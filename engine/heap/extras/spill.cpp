@@ -55,7 +55,7 @@ void Spill::freeCopy(const Copy &copy) {
     return;
   const HostAllocator &host = heap_.components().options.host;
   host.free(host.user, copy.data, copy.sizeBytes);
-  heap_.components().environment.spilledBytes -= copy.sizeBytes;
+  spilledBytes_ -= copy.sizeBytes;
 }
 
 // ---- claims ------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ HeapCode Spill::spillClaimed(BufferHandle buffer) {
   const Copy copy{buffer, static_cast<uint8_t *>(host.allocate(host.user, sizeBytes)), sizeBytes};
   if (copy.data == nullptr)
     return HeapCode::kHostExhausted;
-  components.environment.spilledBytes += sizeBytes;
+  spilledBytes_ += sizeBytes;
   HeapCode code = copyWithHost(components, *components.slabs[slabOf(place)].memory, offsetOf(place),
                                copy.data, sizeBytes, true);
   if (code == HeapCode::kOk && !keep(copy))

@@ -14,6 +14,8 @@
 #include "engine/heap/growth.h"
 #include "engine/heap/heap.h"
 
+#include <atomic>
+
 namespace gantry::heap {
 
 class Spill {
@@ -32,6 +34,8 @@ public:
   /// Restores a buffer. Returns kOk also if the buffer is not spilled. Fails as Heap::allocate()
   /// does, or if the copy fails; the buffer is then still spilled.
   HeapCode restore(BufferHandle buffer);
+  /// Bytes of buffers whose contents are on the host now. Takes no lock.
+  uint64_t spilledBytes() const { return spilledBytes_.load(std::memory_order_relaxed); }
 
 private:
   /// The contents of a spilled buffer, in memory of the heap's HostAllocator.
@@ -52,6 +56,7 @@ private:
   Heap &heap_;
   Lock lock_; // guards copies_
   HostArray<Copy> copies_;
+  std::atomic<uint64_t> spilledBytes_{0};
 };
 
 } // namespace gantry::heap

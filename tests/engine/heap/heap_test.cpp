@@ -479,8 +479,7 @@ TEST_F(HeapTest, SpillsOnlyIfAllowedAndRestoresTheContents) {
     if (allowed) {
       Placement placement;
       EXPECT_EQ(heap->resolve(a, &placement), HeapCode::kBusy);
-      heap->statistics(&all);
-      EXPECT_EQ(all.spilledBytes, request.sizeBytes);
+      EXPECT_EQ(spilling->spilledBytes(), request.sizeBytes);
       std::memset(bytes(b), 0x11, request.sizeBytes);
       ASSERT_EQ(heap->pin(a, &placement), HeapCode::kOk) << "b is spilled to make room";
       EXPECT_EQ(bytes(a)[0], 0x5a);
