@@ -98,6 +98,7 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
                                            plan->recomputedPeakBytes, moved));
   }
 
+private:
   /// Fails the pass and marks the cause of the failure as the input: the model or the budget.
   void refuse() {
     setAttribute(getOperation(), FailureAttr::get(&getContext(), FailureCause::kInput));

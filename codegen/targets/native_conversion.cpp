@@ -283,6 +283,8 @@ struct BarrierLowering : ConvertOpToLLVMPattern<spirv::ControlBarrierOp> {
           barrier); // It includes the fences of a workgroup.
     return success();
   }
+
+private:
   const NativeTarget &target_;
 };
 

@@ -13,6 +13,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/PassRegistry.h"
 
+#include <map>
+#include <memory>
+
 namespace gantry::codegen {
 
 #define GEN_PASS_DEF_STRIPS
@@ -55,7 +58,12 @@ struct State {
   MemoryTrial memory = {};            // Refers to the operators of `function`.
   llvm::SmallVector<StripChainAttr> chains = {};
   double cost = 0; // The cost of all plans.
+  // The states with one chain more that were measured, by PlanKey; nullptr where that failed. A
+  // measurement takes long, and the searches with different targets try the same plans.
+  using PlanKey = std::tuple<std::vector<Operation *>, unsigned, int64_t>;
+  std::map<PlanKey, std::shared_ptr<State>> measured = {};
 };
+using StatePtr = std::shared_ptr<State>;
 
 struct StripsPass : impl::StripsBase<StripsPass> {
   using StripsBase::StripsBase;
@@ -87,68 +95,65 @@ struct StripsPass : impl::StripsBase<StripsPass> {
     if (!mayBeFree && budgetBytes == 0)
       return;
     shared_ = budgetBytes > 0 ? SharedStorage::kWhole : SharedStorage::kInParts;
-    State best = search(function, goal, mayBeFree);
-    if (budgetBytes > 0 && best.memory.neededPeak > budgetBytes) {
+    StatePtr best = search(function, goal, mayBeFree);
+    if (budgetBytes > 0 && best->memory.neededPeak > budgetBytes) {
       shared_ = SharedStorage::kInParts;
-      if (State inParts = search(function, goal, mayBeFree);
-          double(inParts.memory.neededPeak) <= kWorthwhileParts * double(best.memory.neededPeak))
+      if (StatePtr inParts = search(function, goal, mayBeFree);
+          double(inParts->memory.neededPeak) <= kWorthwhileParts * double(best->memory.neededPeak))
         best = std::move(inParts);
     }
-    if (best.chains.empty())
+    if (best->chains.empty())
       return;
-    function.getBody().takeBody(best.function->getBody());
-    setAttribute(function, StripsAttr::get(&getContext(), best.chains,
+    function.getBody().takeBody(best->function->getBody());
+    setAttribute(function, StripsAttr::get(&getContext(), best->chains,
                                            static_cast<int64_t>(modelOperations_)));
   }
 
+private:
   /// Returns the function with the strips that pay off even without a budget (if `mayBeFree` is
   /// set, with the goal `free`), and then with those that the budget needs.
-  State search(func::FuncOp function, const StripGoal &free, bool mayBeFree) {
-    State state{cast<func::FuncOp>(function->clone())};
-    if (!measure(state))
+  StatePtr search(func::FuncOp function, const StripGoal &free, bool mayBeFree) {
+    StatePtr state = std::make_shared<State>(cast<func::FuncOp>(function->clone()));
+    if (!measure(*state))
       return state;
-    if (mayBeFree && state.memory.peakBytes >= minBytes)
-      if (std::optional<State> found = improve(state, free, kFreeGain))
-        state = std::move(*found);
-    if (budgetBytes > 0)
-      fitBudget(state);
-    return state;
+    if (mayBeFree && state->memory.peakBytes >= minBytes)
+      if (StatePtr found = improve(state, free, kFreeGain))
+        state = std::move(found);
+    return budgetBytes > 0 ? fitBudget(state) : state;
   }
 
   /// Lowers the peak to the budget, or at least the working set of the largest operators, which
   /// fit-budget cannot lower. A larger budget must never be harder to meet. Searches for the lowest
   /// peak, which do not depend on the budget, therefore decide whether it can be met. If it can, a
   /// search that stops at the budget finds cheaper strips.
-  void fitBudget(State &state) {
-    std::optional<State> lowest;
+  StatePtr fitBudget(const StatePtr &state) {
+    StatePtr lowest;
     for (const double share : kTargets) {
-      std::optional<State> found =
-          lower(state, static_cast<uint64_t>(share * double(state.memory.peakBytes)));
+      StatePtr found = lower(state, static_cast<uint64_t>(share * double(state->memory.peakBytes)));
       if (found && (!lowest || found->memory.neededPeak < lowest->memory.neededPeak))
         lowest = std::move(found);
     }
     if (!lowest)
-      return;
-    std::optional<State> found;
+      return state;
+    StatePtr found;
     if (lowest->memory.neededPeak <= budgetBytes)
       found = lower(state, budgetBytes);
-    const bool fits = found && found->memory.neededPeak <= budgetBytes;
-    state = std::move(fits ? *found : *lowest);
+    return found && found->memory.neededPeak <= budgetBytes ? found : lowest;
   }
 
   /// Lowers the peak as far as this is cheap, and then the working set of the largest operators,
-  /// until the budget is met. `target`: StripGoal::targetBytes. None if no chain is found.
-  std::optional<State> lower(const State &from, uint64_t target) {
+  /// until the budget is met. `target`: StripGoal::targetBytes. nullptr if no chain is found.
+  StatePtr lower(const StatePtr &from, uint64_t target) {
     StripGoal goal;
     goal.mayRepeat = true;
     goal.targetBytes = target;
     goal.dispatchCost = dispatchCost;
     goal.maxCost = kBudgetShare * modelOperations_ + kBudgetDispatches * dispatchCost;
-    std::optional<State> cheap = improve(from, goal, kBudgetGain);
+    StatePtr cheap = improve(from, goal, kBudgetGain);
     goal.needed = true;
     goal.maxCost = kNeededShare * modelOperations_ + kNeededDispatches * dispatchCost;
-    std::optional<State> smallest = improve(cheap ? *cheap : from, goal, kBudgetGain);
-    return smallest ? std::move(smallest) : std::move(cheap);
+    StatePtr smallest = improve(cheap ? cheap : from, goal, kBudgetGain);
+    return smallest ? smallest : cheap;
   }
 
   bool measure(State &state) {
@@ -162,21 +167,21 @@ struct StripsPass : impl::StripsBase<StripsPass> {
   /// Computes chains in strips until the goal's peak is within the budget, or cannot be lowered by
   /// the share `gain`. Several dispatches may reach the peak, so one chain may not lower it: chains
   /// are added until the peak falls by the share `gain`, and are dropped together if it does not.
-  /// Without a budget, n chains must lower the peak by n times this share. None if no chain is
+  /// Without a budget, n chains must lower the peak by n times this share. nullptr if no chain is
   /// kept.
-  std::optional<State> improve(const State &start, StripGoal goal, double gain) {
+  StatePtr improve(const StatePtr &start, StripGoal goal, double gain) {
     const double limit = goal.maxCost;
-    std::optional<State> kept;
+    StatePtr kept;
     while (true) {
-      const State &from = kept ? *kept : start;
+      const State &from = kept ? *kept : *start;
       if (from.memory.peak(goal.needed) <= budgetBytes)
         return kept;
       goal.maxPeak = double(from.memory.peak(goal.needed)) * (1 - gain);
-      std::optional<State> next;
+      StatePtr next;
       do {
-        const State &last = next ? *next : from;
-        goal.maxCost = limit - last.cost;
-        next = last.chains.size() < kMaxChains ? step(last, goal) : std::nullopt;
+        const StatePtr last = next ? next : kept ? kept : start;
+        goal.maxCost = limit - last->cost;
+        next = last->chains.size() < kMaxChains ? step(*last, goal) : nullptr;
       } while (next && double(next->memory.peak(goal.needed)) > goal.maxPeak);
       const auto isWorthwhile = [&] {
         const double chains = double(next->chains.size() - from.chains.size());
@@ -192,13 +197,13 @@ struct StripsPass : impl::StripsBase<StripsPass> {
   /// Computes one more chain in strips, such that fewer dispatches exceed the goal's limit. Without
   /// a budget, no tensor may be copied for the strips, because StripPlan::cost does not count
   /// copies.
-  std::optional<State> step(const State &from, const StripGoal &goal) {
+  StatePtr step(State &from, const StripGoal &goal) {
     std::vector<StripPlan> plans = findStripPlans(from.memory, goal);
     const size_t limit = goal.mayRepeat ? kBudgetPlans : kFreePlans;
     if (plans.size() > limit)
       plans.resize(limit);
     for (const StripPlan &plan : plans) {
-      std::optional<State> next = apply(plan, from);
+      StatePtr next = apply(plan, from);
       if (next &&
           next->memory.maxBuffers <= std::max<unsigned>(maxBuffers, from.memory.maxBuffers) &&
           (goal.mayRepeat || next->memory.copies <= from.memory.copies) &&
@@ -207,32 +212,43 @@ struct StripsPass : impl::StripsBase<StripsPass> {
               from.memory.countAbove(goal.needed, goal.maxPeak))
         return next;
     }
-    return std::nullopt;
+    return nullptr;
   }
 
-  /// Returns the state in which the plan's chain is computed in strips. None if that is not
+  /// Returns the state in which the plan's chain is computed in strips. nullptr if that is not
   /// possible.
-  std::optional<State> apply(const StripPlan &plan, const State &from) {
+  StatePtr apply(const StripPlan &plan, State &from) {
+    const auto [at, added] =
+        from.measured.try_emplace({{plan.chain.members.begin(), plan.chain.members.end()},
+                                   plan.strips.dim,
+                                   plan.strips.rows});
+    if (added)
+      at->second = measureWith(plan, from);
+    return at->second;
+  }
+
+  StatePtr measureWith(const StripPlan &plan, const State &from) {
     for (int64_t i = 0; i < plan.strips.count(); ++i)
       if (!rowsOfStrip(plan.chain, plan.strips.at(i)))
-        return std::nullopt;
+        return nullptr;
     IRMapping mapping;
-    State next{cast<func::FuncOp>(from.function.get()->clone(mapping))};
+    StatePtr next =
+        std::make_shared<State>(cast<func::FuncOp>(from.function.get()->clone(mapping)));
     Chain chain;
     for (Operation *member : plan.chain.members)
       chain.members.insert(mapping.lookup(member));
     computeInStrips(chain, plan.strips);
-    if (!measure(next))
-      return std::nullopt;
+    if (!measure(*next))
+      return nullptr;
     // The report names the chain's first linalg.generic, not the pads and slices before it.
     const auto computes = llvm::find_if(plan.chain.members, llvm::IsaPred<linalg::GenericOp>);
     Operation *first = computes == plan.chain.members.end() ? plan.chain.last() : *computes;
-    next.cost = from.cost + plan.cost;
-    next.chains = from.chains;
-    next.chains.push_back(StripChainAttr::get(
+    next->cost = from.cost + plan.cost;
+    next->chains = from.chains;
+    next->chains.push_back(StripChainAttr::get(
         &getContext(), StringAttr::get(&getContext(), nameOf(first)),
         StringAttr::get(&getContext(), nameOf(plan.chain.last())), plan.strips.count(),
-        static_cast<int64_t>(from.memory.peakBytes) - static_cast<int64_t>(next.memory.peakBytes),
+        static_cast<int64_t>(from.memory.peakBytes) - static_cast<int64_t>(next->memory.peakBytes),
         static_cast<int64_t>(plan.operations)));
     return next;
   }
