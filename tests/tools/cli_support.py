@@ -107,7 +107,7 @@ class Tool(unittest.TestCase):
     @staticmethod
     def call(*arguments, cwd=None, env=None, stdout=subprocess.PIPE, tool=None):
         return subprocess.run([str(tool or OPTIONS.gantry), *map(str, arguments)], cwd=cwd, stdout=stdout,
-                              stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}, timeout=100)
+                              stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}, timeout=300)
 
     def works(self, *arguments, codes=(0,), **options):
         done = self.call(*arguments, cwd=self.folder, **options)

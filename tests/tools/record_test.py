@@ -17,6 +17,9 @@ import unittest
 
 from cli_support import OPTIONS, Tool
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "e2e"))
+import onnx_file
+
 
 def interrupt(process):
     """Simulates Ctrl-C: the terminal sends SIGINT to every process of the group."""
@@ -110,10 +113,18 @@ class Recording(Tool):
     def test_an_interrupted_run_leaves_no_files(self):
         """Sends a signal while the model is compiled or run."""
         temporary = self.folder / "tmp"
-        model = pathlib.Path(OPTIONS.data) / "models/transformer/model.onnx"
-        env = {**os.environ, "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(self.folder / "cache")}
-        for delay, ending in ((0.2, signal.SIGINT), (0.5, signal.SIGTERM), (0.8, signal.SIGHUP)):
-            process = self.start("run", model, "--random", "1", "--output", "out", env=env)
+        transformer = pathlib.Path(OPTIONS.data) / "models/transformer/model.onnx"
+        resnet = self.folder / "cache/resnet.onnx" # Its compilation takes seconds.
+        resnet.parent.mkdir()
+        resnet.write_bytes(onnx_file.resnet(size=256, width=32, blocks=(2, 2)))
+        # An empty cache, so that the model is compiled. A signal that this process ignores (nohup) would stay
+        # ignored in the tool.
+        env = {**os.environ, "TMPDIR": str(temporary), "GANTRY_CACHE_DIR": str(self.folder / "cache")}
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        run = ["run", resnet, "--random", "1", "--output", "out"]
+        bench = ["bench", transformer, "--seconds", "60"]
+        for arguments, delay, ending in ((run, 0.2, signal.SIGINT), (run, 0.5, signal.SIGTERM), (bench, 1, signal.SIGHUP)):
+            process = self.start(*arguments, env=env)
             time.sleep(delay)
             process.send_signal(ending)
             process.communicate(timeout=60)
