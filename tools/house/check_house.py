@@ -16,7 +16,7 @@ Language:
   - a comment of C, C++ or TableGen does not begin with a word that needs a preceding phrase ("of", "and", ...);
   - names of C and C++ say max and min, not most and least (no kMost, mostBytes, least_, at_most, atLeast);
   - tests are named UpperCamel;
-  - enumerators and constexpr constants are named kName (clang-tidy checks other names, but not in codegen);
+  - enumerators and constexpr constants are named kName (clang-tidy checks other names);
   - attributes of the IR are declared in TableGen; no string in codegen's C++ contains "gantry.*".
 Others:
   - no marks of unfinished work; no paths of a developer's machine.

@@ -97,7 +97,7 @@ std::optional<Json> readDescription(const fs::path &path) {
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
-  const Json json = Json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
+  Json json = Json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("files") || !json.contains("warnings") ||
       !json["files"].is_array() || !json["warnings"].is_array())
     return std::nullopt;
