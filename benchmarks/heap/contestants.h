@@ -13,8 +13,10 @@
 #include <vector>
 
 // glibc's allocator, also if another library (mimalloc) replaces malloc().
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" void *__libc_malloc(size_t size) noexcept;
 extern "C" void __libc_free(void *memory) noexcept;
+// NOLINTEND(readability-identifier-naming)
 
 namespace gantry::bench {
 

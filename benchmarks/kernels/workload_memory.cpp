@@ -73,7 +73,7 @@ Workload softmaxWorkload(Sizes sizes) {
   workload.error = [expected = softmax(x, columns)](std::span<const float> result) {
     return relativeError(result, expected);
   };
-  workload.reference = [x, rows, columns](Gpu &gpu) -> std::unique_ptr<Contestant> {
+  workload.reference = [x, rows](Gpu &gpu) -> std::unique_ptr<Contestant> {
     const uint32_t lanes = gpu.info().subgroupSize;
     auto run = std::make_unique<Handwritten>(gpu);
     const GpuBuffer *in = run->buffer(x), *out = run->buffer(uint64_t{rows} * columns);

@@ -1,6 +1,6 @@
 #include "codegen/emit/size_bounds.h"
 
-#include "engine/artifact/artifact_generated.h"
+#include "engine/artifact/artifact.h"
 
 #include <algorithm>
 #include <array>

@@ -52,7 +52,7 @@ public:
   const T &back() const { return items_[size_ - 1]; }
   const T &front() const { return items_[0]; }
 
-  void push_back(T item) {
+  void push_back(T item) { // NOLINT(readability-identifier-naming): like std::vector
     if (size_ == capacity_)
       setCapacity(std::max<size_t>(16, 2 * capacity_));
     items_[size_++] = item;
