@@ -27,7 +27,7 @@ function(gantry_module name)
     # must be shared with libMLIR; with hidden visibility this library would have a second copy.
     set_target_properties(gantry_${name} PROPERTIES
       CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
-    # TableGen's output has unused parameters. The other three warnings of GCC 12 are false for
+    # TableGen's output has unused parameters. GCC 12 gives the other three warnings for correct uses of
     # std::string.
     target_compile_options(gantry_${name} PRIVATE
       -Wno-unused-parameter -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
@@ -50,7 +50,7 @@ endfunction()
 
 # gantry_test(plan_test SOURCES plan_test.cpp LIBRARIES gantry_plan [LABELS ...])
 # declares a GoogleTest program. It is compiled with the precompiled header of gantry_test_headers, and with
-# -O1 in release builds too, because tests are built more often than they need speed.
+# -O1 in release builds too, which shortens the build; the libraries that it tests keep -O3.
 function(gantry_test name)
   cmake_parse_arguments(T "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${T_SOURCES})

@@ -58,8 +58,10 @@ struct State {
   MemoryTrial memory = {};            // Refers to the operators of `function`.
   llvm::SmallVector<StripChainAttr> chains = {};
   double cost = 0; // The cost of all plans.
-  // The states with one chain more that were measured, by PlanKey; nullptr where that failed. A
-  // measurement takes long, and the searches with different targets try the same plans.
+  // The measured states that have one chain more; nullptr if the chain cannot be computed in
+  // strips. The key has the chain's members, the divided dimension and the rows of a strip. States
+  // are kept because a measurement takes long, and the searches for different targets try the same
+  // plans.
   using PlanKey = std::tuple<std::vector<Operation *>, unsigned, int64_t>;
   std::map<PlanKey, std::shared_ptr<State>> measured = {};
 };
