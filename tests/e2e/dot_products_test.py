@@ -10,7 +10,6 @@ must also have a baseline without dot products.
 import argparse
 import json
 import random
-import struct
 
 import support
 
@@ -46,13 +45,6 @@ EXTREMES = {True: (-128, 127, -1, 0), False: (0, 255, 128, 127)}
 # which there is only the baseline.
 SIZES = ((1, 4, 1), (5, 8, 7), (8, 64, 16), (3, 100, 12), (33, 12, 34), (4, 7, 4), (6, 33, 5))
 NEEDS = "integerDotProduct"
-
-
-def write_npy(path, kind, shape, values):
-    text = repr({"descr": {"b": "|i1", "i": "<i4"}[kind], "fortran_order": False, "shape": shape})
-    text += " " * (-(len(text) + 11) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() +
-                     struct.pack(f"<{len(values)}{kind}", *values))
 
 
 def main():
@@ -95,10 +87,10 @@ def main():
         expected = [sum((a[i * k + l] - a_zero) * (b[l * n + j] - zero) for l in range(k))
                     for i in range(m) for j in range(n)]
         folder = test.folder
-        write_npy(folder / "a.npy", "b", (m, k), wrapped(a))
-        write_npy(folder / "b.npy", "b", (k, n), wrapped(b))
-        write_npy(folder / "z.npy", "b", (), wrapped([zero]))
-        write_npy(folder / "r.npy", "i", (m, n), expected)
+        support.write_npy(folder / "a.npy", "b", (m, k), wrapped(a))
+        support.write_npy(folder / "b.npy", "b", (k, n), wrapped(b))
+        support.write_npy(folder / "z.npy", "b", (), wrapped([zero]))
+        support.write_npy(folder / "r.npy", "i", (m, n), expected)
         for binding in ("storage-buffer", "address"):
             inputs = [word for name in ("b", "z") for word in ("-i", folder / f"{name}.npy")]
             if not constant:

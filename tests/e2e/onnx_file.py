@@ -6,7 +6,7 @@ import array
 import random
 import struct
 
-FLOAT = 1  # TensorProto.DataType
+FLOAT, INT64 = 1, 7  # TensorProto.DataType
 OPSET = 13
 
 
@@ -49,7 +49,7 @@ class Graph:
 
     def __init__(self, dims, seed=1):
         self.random = random.Random(seed)
-        self.nodes, self.weights, self.channels = [], [], {"x": dims[1]}
+        self.nodes, self.weights, self.channels = [], [], {"x": dims[1] if len(dims) > 1 else 1}
         self.inputs = _field(11, _port("x", dims))
 
     def node(self, op, inputs, channels, **attributes):
@@ -61,13 +61,18 @@ class Graph:
         return name
 
     def weight(self, dims, scale):
+        """Adds a weight of random elements in [-scale, scale]."""
         count = 1
         for dim in dims:
             count *= dim
-        values = array.array("f", (self.random.uniform(-scale, scale) for _ in range(count)))
+        return self.constant(dims, [self.random.uniform(-scale, scale) for _ in range(count)])
+
+    def constant(self, dims, elements, kind=FLOAT):
+        """Adds a constant of floats, or of 64-bit integers (kind INT64)."""
+        values = array.array("f" if kind == FLOAT else "q", elements)
         name = f"w{len(self.weights)}"
         data = values.tobytes() if struct.pack("=I", 1) == struct.pack("<I", 1) else bytes(values.byteswap())
-        self.weights.append(_field(5, b"".join(_field(1, dim) for dim in dims) + _field(2, FLOAT) + _field(8, name) +
+        self.weights.append(_field(5, b"".join(_field(1, dim) for dim in dims) + _field(2, kind) + _field(8, name) +
                                    _field(9, data)))
         return name
 

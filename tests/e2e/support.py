@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -233,3 +234,11 @@ def read_npy(path):
     values = array.array({"<f4": "f", "<f8": "d", "<i8": "q"}[header["descr"]])
     values.frombytes(data[begin:])
     return header["shape"], values
+
+
+def write_npy(path, kind, shape, values):
+    """Writes a row-major .npy file. kind: "b" (i8), "i" (i32) or "f" (f32); shape: a tuple."""
+    text = repr({"descr": {"b": "|i1", "i": "<i4", "f": "<f4"}[kind], "fortran_order": False, "shape": shape})
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() +
+                     struct.pack(f"<{len(values)}{kind}", *values))

@@ -230,16 +230,15 @@ template <bool isMax> void importArg(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, import.generic(spec));
 }
 
-// Imports CumSum, y[i] = sum over j <= i of x[j], as a reduction over all j with a mask. The work
-// is quadratic in the size of the axis.
-void importCumSum(ImportContext &import, const Node &node) {
-  Tensor in = import.input(node, 0);
-  auto axisInput = import.intsInput(node, 1, "the axis");
-  if (axisInput.size() != 1)
-    failBadInput("the axis must be one number");
-  const int64_t axis = normalizeAxis(axisInput[0], in.rank());
-  const bool exclusive = node.intAttribute("exclusive", 0) != 0;
-  const bool reverse = node.intAttribute("reverse", 0) != 0;
+// A prefix sum adds up, for each position, the elements before it, or after it if `reverse` is set,
+// and the element at the position unless `exclusive` is set.
+struct PrefixSum {
+  bool exclusive = false, reverse = false;
+};
+
+// Computes a prefix sum as a reduction over the whole axis with a mask. The work is quadratic in
+// the size of the axis.
+Tensor maskedPrefixSum(ImportContext &import, const Tensor &in, int64_t axis, PrefixSum kind) {
   const unsigned rank = in.rank(), loops = rank + 1;
   GenericSpec spec;
   spec.reduction.assign(loops, false);
@@ -256,11 +255,54 @@ void importCumSum(ImportContext &import, const Node &node) {
   spec.inputs.push_back({in, import.map(loops, source)});
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar sum) {
     Scalar from = b.loopIndex(rank), to = b.loopIndex(axis);
-    Compare op = reverse ? (exclusive ? Compare::kGreater : Compare::kGreaterEqual)
-                         : (exclusive ? Compare::kLess : Compare::kLessEqual);
+    Compare op = kind.reverse ? (kind.exclusive ? Compare::kGreater : Compare::kGreaterEqual)
+                              : (kind.exclusive ? Compare::kLess : Compare::kLessEqual);
     return b.add(sum, b.select(b.compare(op, from, to), x[0], b.constant(in.type, 0)));
   };
-  import.setOutput(node, 0, import.generic(spec));
+  return import.generic(spec);
+}
+
+// Computes a prefix sum. If the axis is long, it is divided into blocks: the result is the prefix
+// sum in each block, plus the sum of the blocks before it, which is a prefix sum over the blocks
+// (G. Blelloch, "Prefix sums and their applications", 1990).
+Tensor prefixSum(ImportContext &import, const Tensor &in, int64_t axis, PrefixSum kind) {
+  constexpr int64_t kBlock = 32, kMaxRank = 8;
+  const std::optional<int64_t> size = staticDim(in.dims[axis]);
+  if (!size || *size <= 2 * kBlock || in.rank() == kMaxRank)
+    return maskedPrefixSum(import, in, axis, kind);
+  const int64_t count = (*size + kBlock - 1) / kBlock, padding = count * kBlock - *size;
+  const Dims none(in.rank(), import.number(0));
+  Dims after(none), divided(in.dims), whole(in.dims);
+  after[axis] = import.number(padding);
+  whole[axis] = import.number(count * kBlock);
+  divided[axis] = import.number(count);
+  divided.insert(divided.begin() + axis + 1, import.number(kBlock));
+  const Tensor blocks =
+      reshape(import, pad(import, in, none, after, numberOf(in.type, 0)), divided);
+  const Tensor inBlocks = maskedPrefixSum(import, blocks, axis + 1, kind);
+  const Tensor sums = reduceSum(import, blocks, {axis + 1}, /*keepDims=*/false);
+  const Tensor before = prefixSum(import, sums, axis, {/*exclusive=*/true, kind.reverse});
+  Dims column(divided);
+  column[axis + 1] = import.number(1);
+  const Tensor result = import.elementwise(
+      {inBlocks, reshape(import, before, column)}, in.type,
+      [](BodyBuilder &b, llvm::ArrayRef<Scalar> x) { return b.add(x[0], x[1]); });
+  return slice(import, reshape(import, result, whole), none, in.dims,
+               llvm::SmallVector<int64_t>(in.rank(), 1));
+}
+
+void importCumSum(ImportContext &import, const Node &node) {
+  Tensor in = import.input(node, 0);
+  auto axisInput = import.intsInput(node, 1, "the axis");
+  if (axisInput.size() != 1)
+    failBadInput("the axis must be one number");
+  const int64_t axis = normalizeAxis(axisInput[0], in.rank());
+  const PrefixSum kind{node.intAttribute("exclusive", 0) != 0,
+                       node.intAttribute("reverse", 0) != 0};
+  // The partial sums of 16-bit floats are not rounded to 16 bits.
+  const bool isNarrow = isFloat(in.type) && dtypeSize(in.type) < 4;
+  const Tensor wide = isNarrow ? import.cast(in, DType::kF32) : in;
+  import.setOutput(node, 0, import.cast(prefixSum(import, wide, axis, kind), in.type));
 }
 
 } // namespace

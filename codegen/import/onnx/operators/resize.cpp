@@ -2,10 +2,19 @@
 // tf_crop_and_resize; over dynamic dimensions without cubic and with fewer coordinate modes.
 //
 // Interpolation is separable. For each output position, each resized axis has 1, 2 or 4 taps. A tap
-// is an input position and a weight. For static sizes, the taps are in small constant tables, which
-// the body reads; for dynamic sizes, the body computes the taps. Nearest upsampling by an integer
-// factor needs no taps: the operand's indexing map divides the output position by the factor.
+// is an input position and a weight.
+//
+// For static sizes, the weights are in small constant tables. The position of the first tap is
+// floor((a * o + b) / c) for the output position o and some integers a, b and c, so each
+// combination of taps is an operand whose indexing map has this expression. Kernels then know which
+// elements neighbours share. Positions outside of the input, which read its edge, read a padding of
+// zeros instead, and their weights are added to the weight of the edge. If a coordinate mode has no
+// such expression, the positions are in tables too, and the body reads the elements.
+//
+// For dynamic sizes, the body computes the taps. Nearest upsampling by an integer factor needs no
+// taps: the operand's indexing map divides the output position by the factor.
 #include "codegen/import/onnx/context.h"
+#include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 
 #include <cmath>
@@ -27,8 +36,10 @@ struct Axis {
   double scale = 1;                  // Output size / input size; 0: computed at run time.
   bool dynamic = false;              // One of the sizes is dynamic.
   Dim inDim, outDim;
+  std::vector<int64_t> first; // The position of the first tap, which may lie outside of the input.
   std::vector<std::vector<int64_t>> positions; // Indexed by tap, then by output position.
   std::vector<std::vector<double>> weights;    // Indexed in the same way.
+  size_t taps() const { return positions.size(); }
 };
 
 // Returns the input coordinate that corresponds to an output position.
@@ -99,6 +110,7 @@ void computeTaps(const Mode &mode, Axis &a) {
       for (double &weight : weights)
         weight /= sum;
     }
+    a.first.push_back(first);
     for (size_t k = 0; k < taps; ++k) {
       a.positions[k].push_back(std::clamp<int64_t>(first + int64_t(k), 0, a.in - 1));
       a.weights[k].push_back(weights[k]);
@@ -117,13 +129,159 @@ std::optional<int64_t> wholeFactor(const Mode &mode, const Axis &a) {
       return std::nullopt;
     return static_cast<int64_t>(a.scale);
   }
-  if (a.positions.size() != 1 || a.out % a.in != 0)
+  if (a.taps() != 1 || a.out % a.in != 0)
     return std::nullopt;
   const int64_t factor = a.out / a.in;
   for (int64_t o = 0; o < a.out; ++o)
     if (a.positions[0][o] != o / factor)
       return std::nullopt;
   return factor;
+}
+
+// floor((a * o + b) / c).
+struct Division {
+  int64_t a, b, c;
+  int64_t at(int64_t o) const { return llvm::divideFloorSigned(a * o + b, c); }
+};
+
+// Returns the scale as a fraction (numerator, denominator).
+std::pair<int64_t, int64_t> fractionOf(const Axis &axis) {
+  constexpr int64_t kMaxDenominator = 64;
+  constexpr double kTolerance = 1e-6;
+  for (int64_t denominator = 1; denominator <= kMaxDenominator; ++denominator) {
+    const double numerator = axis.scale * static_cast<double>(denominator);
+    if (numerator >= 1 - kTolerance && std::fabs(numerator - std::round(numerator)) < kTolerance)
+      return {static_cast<int64_t>(std::round(numerator)), denominator};
+  }
+  return {axis.out, axis.in};
+}
+
+// Returns the position of the first tap as a quotient, if it is one for each output position.
+std::optional<Division> firstTap(const Mode &mode, const Axis &axis) {
+  const auto [up, down] = fractionOf(axis);
+  // The input coordinate is (a * o + b) / c.
+  Division x{down, 0, up}; // asymmetric
+  if (mode.coordinates == "align_corners")
+    x = {(axis.in - 1) * down, 0, std::max<int64_t>(axis.in * up - down, 1)};
+  else if (mode.coordinates == "tf_half_pixel_for_nn")
+    x = {2 * down, down, 2 * up};
+  else if (mode.coordinates != "asymmetric")
+    x = {2 * down, down - up, 2 * up};
+  if (axis.taps() == 4) {
+    x.b -= x.c;
+  } else if (axis.taps() == 1) {
+    if (mode.nearest == "ceil")
+      x.b += x.c - 1;
+    else if (mode.nearest == "round_prefer_floor")
+      x = {2 * x.a, 2 * x.b + x.c - 1, 2 * x.c};
+    else if (mode.nearest == "round_prefer_ceil")
+      x = {2 * x.a, 2 * x.b + x.c, 2 * x.c};
+  }
+  for (int64_t o = 0; o < axis.out; ++o)
+    if (x.at(o) != axis.first[o])
+      return std::nullopt;
+  return x;
+}
+
+// Adds the weights of taps outside of the input to those of the taps that read the input's edge.
+// Returns false if there is no such tap.
+bool moveWeightsInside(Axis &axis) {
+  for (int64_t o = 0; o < axis.out; ++o)
+    for (size_t k = 0; k < axis.taps(); ++k) {
+      const int64_t at = axis.first[o] + static_cast<int64_t>(k), inside = axis.positions[k][o];
+      if (at == inside)
+        continue;
+      const int64_t edge = inside - axis.first[o];
+      if (edge < 0 || edge >= static_cast<int64_t>(axis.taps()))
+        return false;
+      axis.weights[edge][o] += axis.weights[k][o];
+      axis.weights[k][o] = 0;
+    }
+  return true;
+}
+
+// Returns a table of taps in row-major order of the output position and the tap, so that a kernel
+// binds one buffer for all taps.
+template <typename T>
+std::vector<T> tableOf(const Axis &axis, const std::vector<std::vector<T>> &byTap) {
+  std::vector<T> table;
+  for (int64_t o = 0; o < axis.out; ++o)
+    for (const std::vector<T> &values : byTap)
+      table.push_back(values[o]);
+  return table;
+}
+
+Tensor weightsOf(ImportContext &import, DType type, const Axis &axis) {
+  return import.fromConstant(
+      makeFloats(type, {axis.out, static_cast<int64_t>(axis.taps())}, tableOf(axis, axis.weights)));
+}
+
+// Interpolates with one operand for each combination of taps. Returns nothing if a position has no
+// expression, or if there are too many combinations.
+std::optional<Tensor> interpolateByMaps(ImportContext &import, const Tensor &x, const Mode &mode,
+                                        std::vector<Axis> axes, const Dims &dims) {
+  constexpr size_t kMaxCombinations = 16;
+  const unsigned rank = x.rank();
+  llvm::SmallVector<mlir::AffineExpr> exprs;
+  for (unsigned i = 0; i < rank; ++i)
+    exprs.push_back(import.loop(i));
+  Dims low(rank, import.number(0)), high = low;
+  size_t combinations = 1;
+  for (Axis &axis : axes) {
+    combinations *= axis.taps();
+    const std::optional<Division> first =
+        axis.dynamic || combinations > kMaxCombinations ? std::nullopt : firstTap(mode, axis);
+    if (!first || !moveWeightsInside(axis))
+      return std::nullopt;
+    const int64_t before = std::max<int64_t>(0, -axis.first.front());
+    const int64_t last = axis.first.back() + static_cast<int64_t>(axis.taps()) - 1;
+    low[axis.axis] = import.number(before);
+    high[axis.axis] = import.number(std::max<int64_t>(0, last - (axis.in - 1)));
+    exprs[axis.axis] = (import.loop(axis.axis) * first->a + first->b).floorDiv(first->c) + before;
+  }
+  GenericSpec spec;
+  spec.reduction.assign(rank, false);
+  spec.resultType = x.type;
+  spec.resultDims = dims;
+  const Tensor padded = pad(import, x, low, high, numberOf(x.type, 0));
+  // Operands: the combinations of taps, those of the last axis first, then the weights.
+  for (size_t number = 0; number < combinations; ++number) {
+    llvm::SmallVector<mlir::AffineExpr> at(exprs);
+    size_t rest = number;
+    for (const Axis &axis : llvm::reverse(axes)) {
+      at[axis.axis] = at[axis.axis] + static_cast<int64_t>(rest % axis.taps());
+      rest /= axis.taps();
+    }
+    spec.inputs.push_back({padded, import.map(rank, at)});
+  }
+  for (const Axis &axis : axes) {
+    const auto taps = static_cast<int64_t>(axis.taps());
+    if (taps == 1)
+      continue;
+    const Tensor weights = weightsOf(import, x.type, axis);
+    for (int64_t k = 0; k < taps; ++k)
+      spec.inputs.push_back(
+          {weights, import.map(rank, {import.loop(axis.axis), import.number(k)})});
+  }
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar) {
+    llvm::SmallVector<Scalar> values(in.take_front(combinations));
+    size_t weight = in.size();
+    for (const Axis &axis : llvm::reverse(axes)) { // Sums over the taps of one axis after another.
+      if (axis.taps() == 1)
+        continue;
+      weight -= axis.taps();
+      llvm::SmallVector<Scalar> sums;
+      for (size_t i = 0; i < values.size(); i += axis.taps()) {
+        Scalar sum = b.mul(values[i], in[weight]);
+        for (size_t k = 1; k < axis.taps(); ++k)
+          sum = b.add(sum, b.mul(values[i + k], in[weight + k]));
+        sums.push_back(sum);
+      }
+      values = std::move(sums);
+    }
+    return values.front();
+  };
+  return import.generic(spec);
 }
 
 struct Tap {
@@ -196,16 +354,22 @@ Tensor interpolate(ImportContext &import, const Tensor &x, const Mode &mode,
     spec.body = [](BodyBuilder &, llvm::ArrayRef<Scalar> in, Scalar) { return in[0]; };
     return import.generic(spec);
   }
+  if (const auto y = interpolateByMaps(import, x, mode, axes.vec(), dims))
+    return *y;
   spec.captured.push_back(x);
   for (const Axis &a : axes) {
     spec.usesDims |= a.dynamic;
-    for (size_t k = 0; k < a.positions.size(); ++k) {
-      mlir::AffineMap map = import.map(rank, {import.loop(a.axis)});
-      spec.inputs.push_back(
-          {import.fromConstant(makeInts(DType::kI32, {a.out}, a.positions[k])), map});
-      if (a.positions.size() > 1)
-        spec.inputs.push_back(
-            {import.fromConstant(makeFloats(x.type, {a.out}, a.weights[k])), map});
+    if (a.dynamic)
+      continue;
+    const Tensor positions = import.fromConstant(
+        makeInts(DType::kI32, {a.out, int64_t(a.taps())}, tableOf(a, a.positions)));
+    const Tensor weights = weightsOf(import, x.type, a);
+    for (size_t k = 0; k < a.taps(); ++k) {
+      const mlir::AffineMap map =
+          import.map(rank, {import.loop(a.axis), import.number(int64_t(k))});
+      spec.inputs.push_back({positions, map});
+      if (a.taps() > 1)
+        spec.inputs.push_back({weights, map});
     }
   }
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar) {
@@ -213,9 +377,9 @@ Tensor interpolate(ImportContext &import, const Tensor &x, const Mode &mode,
     size_t operand = 0;
     for (const Axis &a : axes) {
       taps.push_back(a.dynamic ? dynamicTaps(b, mode, a, x.type) : llvm::SmallVector<Tap>());
-      for (size_t k = 0; k < a.positions.size(); ++k) {
+      for (size_t k = 0; k < a.taps(); ++k) {
         Tap tap{b.cast(in[operand++], DType::kIndex), std::nullopt};
-        if (a.positions.size() > 1)
+        if (a.taps() > 1)
           tap.weight = in[operand++];
         taps.back().push_back(tap);
       }
