@@ -65,6 +65,7 @@ void addOperatorPasses(OpPassManager &program, const CompileOptions &options,
   program.addPass(
       createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));
   program.addPass(createFoldReshapes());
+  program.addPass(createDistributeElementwise());
 }
 
 /// Returns the largest number of buffers that a dispatch may bind, its result included: the

@@ -47,7 +47,8 @@ inline VkBufferUsageFlags bufferUsage(bool addresses, bool texels) {
 
 /// The Vulkan format of each device::TexelFormat.
 inline constexpr VkFormat kTexelFormats[] = {
-    VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R32G32B32A32_SINT, VK_FORMAT_R16G16B16A16_SFLOAT};
+    VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R32G32B32A32_SINT, VK_FORMAT_R16G16B16A16_SFLOAT,
+    VK_FORMAT_R8G8B8A8_UINT};
 
 /// Returns a Vulkan structure with the given sType and all other members zero.
 template <typename T> T zeroed(VkStructureType type) {

@@ -54,7 +54,9 @@ def Gantry_BindingMode : Gantry_Enum<"BindingMode", "how a SPIR-V module reaches
 
 def Gantry_TexelFormat : Gantry_Enum<"TexelFormat", "the format of a texel buffer", [
   I32EnumAttrCase<"kRgba32f", 0, "rgba32f">,
-  I32EnumAttrCase<"kRgba16f", 1, "rgba16f">
+  I32EnumAttrCase<"kRgba16f", 1, "rgba16f">,
+  I32EnumAttrCase<"kRgba32i", 2, "rgba32i">,
+  I32EnumAttrCase<"kRgba8ui", 3, "rgba8ui">
 ]>;
 
 def Gantry_FailureCause : Gantry_Enum<"FailureCause", "the cause of a pass's failure", [
@@ -227,18 +229,21 @@ def Gantry_LayoutAttr : Gantry_Attr<"Layout", "layout"> {
     concatenation, which lies in the result. `within` then has the extents of the storage, which
     determine the strides; an entry -1 means that the storage has the tensor's own extent. If
     `within` is empty, the tensor is dense. The tensor's first element lies `start` elements after
-    the start of the bound buffer.
+    the start of the bound buffer. `steps` has, for each dimension, the distance of neighbours in
+    the storage. It is empty if all these distances are 1, and it needs `within`.
 
     ```mlir
     #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]> // groups of four channels are adjacent
     #gantry.layout<[], within = [-1, 256, 28, 28]> // 64 of the 256 channels of each image
+    #gantry.layout<[], within = [-1, 64, 56, 56], steps = [1, 1, 2, 2]> // every second row and column
     ```
   }];
   let parameters = (ins Gantry_List<"int64_t">:$parts, Gantry_OptionalList<"int64_t">:$within,
-      Gantry_OptionalInt<>:$start);
-  let assemblyFormat = "`<` $parts (`,` struct($within, $start)^)? `>`";
-  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$parts),
-                              [{ return $_get($_ctxt, parts, ::llvm::ArrayRef<int64_t>(), 0); }]>];
+      Gantry_OptionalInt<>:$start, Gantry_OptionalList<"int64_t">:$steps);
+  let assemblyFormat = "`<` $parts (`,` struct($within, $start, $steps)^)? `>`";
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$parts), [{
+    return $_get($_ctxt, parts, ::llvm::ArrayRef<int64_t>(), 0, ::llvm::ArrayRef<int64_t>());
+  }]>];
   let genVerifyDecl = 1;
 }
 

@@ -85,18 +85,26 @@ def Gantry_ConcatOp : Gantry_Op<"concat", [Pure]> {
     the dispatch that computes an input writes it into its slice of the result. The extents from
     `dim` on are static. place-concats creates this operation, which stands only between dispatches.
 
+    If `interleaved` is set, the inputs alternate: index i of the result along `dim` is index i / k
+    of input i mod k, where k is the number of inputs. All inputs have the same type. The importer
+    creates such operations for transposed convolutions.
+
     A tensor may be an input of several of these operations. Their results then lie in the storage
     of the largest one and overlap there, so that the tensor is stored once
-    (codegen/passes/placement.h).
+    (codegen/passes/storage/placement.h).
 
     ```mlir
     %c = gantry.concat %a, %b along 1
         : (tensor<1x64x55x55xf32>, tensor<1x32x55x55xf32>) -> tensor<1x96x55x55xf32>
+    %i = gantry.concat %d, %e along 3 interleaved
+        : (tensor<1x64x28x28xf32>, tensor<1x64x28x28xf32>) -> tensor<1x64x28x56xf32>
     ```
   }];
-  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$dim);
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$dim, UnitAttr:$interleaved);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$inputs `along` $dim attr-dict `:` functional-type($inputs, $result)";
+  let assemblyFormat = [{
+    $inputs `along` $dim (`interleaved` $interleaved^)? attr-dict `:` functional-type($inputs, $result)
+  }];
   let hasVerifier = 1;
 }
 

@@ -148,6 +148,9 @@ mlir::LogicalResult ConcatOp::verify() {
     if (mlir::ShapedType::isDynamicShape(part.getShape().drop_front(dim)))
       return emitOpError() << "the input " << part << " has a dynamic extent from dimension " << dim
                            << " on";
+    if (getInterleaved() && part != getInputs().front().getType())
+      return emitOpError() << "interleaves inputs of different types, " << part << " and "
+                           << getInputs().front().getType();
     sum += shape[dim];
     shape[dim] = type.getDimSize(dim);
     if (llvm::ArrayRef(shape) != type.getShape())

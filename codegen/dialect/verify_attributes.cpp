@@ -115,13 +115,20 @@ LogicalResult StripsAttr::verify(Diagnose error, llvm::ArrayRef<StripChainAttr> 
 }
 
 LogicalResult LayoutAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> parts,
-                                 llvm::ArrayRef<int64_t> within, int64_t start) {
+                                 llvm::ArrayRef<int64_t> within, int64_t start,
+                                 llvm::ArrayRef<int64_t> steps) {
   for (const int64_t extent : within)
     if (extent < 1 && extent != -1)
       return error() << "within of a layout contains " << extent
                      << "; its entries must be at least 1, or -1";
   if (start < 0)
     return error() << "start of a layout is " << start << "; it must be at least 0";
+  if (!steps.empty() && steps.size() != within.size())
+    return error() << "steps of a layout has " << steps.size() << " entries, but within has "
+                   << within.size();
+  for (const int64_t step : steps)
+    if (step < 1)
+      return error() << "steps of a layout contains " << step << "; its entries must be at least 1";
   if (parts.size() % 2 != 0)
     return error() << "a layout lists pairs of a dimension and a block, not " << parts.size()
                    << " numbers";

@@ -54,6 +54,14 @@ std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, Layout
                  : exprs.binary(artifact::ExprOp::floor_div, extent, exprs.constant(part.block));
     };
     const int64_t within = layout.getWithin()[part.dim];
+    if (const int64_t step = place.steps[part.dim]; step > 1) {
+      // Groups of `step` neighbours, and in each group the one that belongs to the tensor.
+      const int64_t first = place.offsets[part.dim];
+      box.insert(box.end(),
+                 {exprs.constant(within / step), exprs.constant(first / step), dims[part.dim],
+                  exprs.constant(step), exprs.constant(first % step), exprs.constant(1)});
+      continue;
+    }
     const int64_t offset = place.offsets[part.dim] / part.block;
     box.push_back(inBlocks(within == -1 ? dims[part.dim] : exprs.constant(within)));
     box.push_back(exprs.constant(part.outer ? offset % (part.outer / part.block) : offset));

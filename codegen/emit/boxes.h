@@ -5,7 +5,7 @@
 #pragma once
 
 #include "codegen/emit/shape_exprs.h"
-#include "codegen/passes/placement.h"
+#include "codegen/passes/storage/placement.h"
 #include "engine/base/box.h"
 
 namespace gantry::codegen {

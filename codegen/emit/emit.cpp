@@ -95,6 +95,20 @@ void describeVariant(artifact::KernelVariantT &variant, spirv::ModuleOp module) 
   }
 }
 
+artifact::TexelFormat texelFormatOf(TexelFormat format) {
+  switch (format) {
+  case TexelFormat::kRgba32f:
+    return artifact::TexelFormat::rgba32f;
+  case TexelFormat::kRgba16f:
+    return artifact::TexelFormat::rgba16f;
+  case TexelFormat::kRgba32i:
+    return artifact::TexelFormat::rgba32i;
+  case TexelFormat::kRgba8ui:
+    return artifact::TexelFormat::rgba8ui;
+  }
+  llvm_unreachable("no other texel formats");
+}
+
 /// Sets how a variant's buffers are bound. describeKernel() must have been called for `kernel`.
 void describeBinding(artifact::KernelVariantT &variant, const artifact::KernelT &kernel,
                      BuffersAttr buffers) {
@@ -104,10 +118,7 @@ void describeBinding(artifact::KernelVariantT &variant, const artifact::KernelT 
       kPushConstantWordBytes * (kernel.dim_count + (isByAddress ? kernel.buffer_count : 0));
   for (TexelViewAttr view : buffers.getTexelViews())
     variant.texels.emplace_back(static_cast<uint32_t>(view.getBuffer()),
-                                view.getFormat() == TexelFormat::kRgba16f
-                                    ? artifact::TexelFormat::rgba16f
-                                    : artifact::TexelFormat::rgba32f,
-                                view.getAlone());
+                                texelFormatOf(view.getFormat()), view.getAlone());
 }
 
 /// Returns the file name, without its extension, of a variant's dumps: the names of the kernel and

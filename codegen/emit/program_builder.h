@@ -106,8 +106,8 @@ private:
     bool isScatter; // The dispatch writes only some rows of the result.
   };
   std::vector<InPlace> inPlace_;
-  /// The tensors that share a storage (isInSharedStorage() in codegen/passes/placement.h), as
-  /// indices in Program.values, by their storage.
+  /// The tensors that share a storage (isInSharedStorage() in codegen/passes/storage/placement.h),
+  /// as indices in Program.values, by their storage.
   llvm::MapVector<mlir::Value, llvm::SmallVector<uint32_t>> shared_;
 };
 

@@ -9,8 +9,8 @@
 #include "codegen/emit/program_builder.h"
 
 #include "codegen/emit/size_bounds.h"
-#include "codegen/passes/in_place.h"
-#include "codegen/passes/placement.h"
+#include "codegen/passes/storage/in_place.h"
+#include "codegen/passes/storage/placement.h"
 #include "codegen/passes/tensor_dims.h"
 
 #include <numeric>

@@ -44,7 +44,7 @@ def AssignStorage : Pass<"assign-storage", "::mlir::func::FuncOp"> {
     is preferred, if the result is the state's next value.
 
     A tensor that place-concats has placed in the storage of a concatenation is a box in it
-    (codegen/passes/placement.h). The layouts of the dispatches that write or read the tensor get the
+    (codegen/passes/storage/placement.h). The layouts of the dispatches that write or read the tensor get the
     extents of the storage, from which kernels compute the strides, unless the box is one contiguous
     range of the storage. A buffer is bound at a multiple of `alignment` bytes; the layout's `start`
     is the number of elements from this address to the box.
@@ -184,6 +184,29 @@ def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp">
     ```
   }];
   let dependentDialects = ["::mlir::spirv::SPIRVDialect", "::mlir::math::MathDialect"];
+}
+
+def DistributeElementwise : Pass<"distribute-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "apply elementwise operators to the parts of interleaved tensors";
+  let description = [{
+    The parts of an interleaved tensor (gantry.concat) are the phases of a transposed convolution. An
+    elementwise operator that is applied to each part becomes a part of the dispatch that computes
+    it. This is done if nothing else uses the tensor, and if the operator's other operands have the
+    same elements for all parts, as the scale of each channel has.
+
+    Before:
+    ```mlir
+    %y = gantry.concat %a, %b along 3 interleaved : …
+    %r = linalg.generic … ins(%y) { maximum of the element and 0 }
+    ```
+    After:
+    ```mlir
+    %c = linalg.generic … ins(%a) { maximum of the element and 0 }
+    %d = linalg.generic … ins(%b) { maximum of the element and 0 }
+    %r = gantry.concat %c, %d along 3 interleaved : …
+    ```
+  }];
+  let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
@@ -497,6 +520,10 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
 
     The inputs of several concatenations may begin with the same tensors, as in DenseNet. All of them
     then lie in the storage of the largest.
+
+    An interleaved `gantry.concat`, which the importer makes, stays as it is. If a tensor is its input
+    several times (equal phases of a transposed convolution), the tensor is copied for the second and
+    later places.
 
     Before: `%c = tensor.concat dim(1) %a, %b : (tensor<1x64x8x8xf32>, tensor<1x32x8x8xf32>) -> …`.
     After: `%c = gantry.concat %a, %b along 1 : …`.

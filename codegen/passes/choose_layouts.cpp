@@ -2,7 +2,7 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/image_reads.h"
 #include "codegen/passes/passes.h"
-#include "codegen/passes/placement.h"
+#include "codegen/passes/storage/placement.h"
 #include "codegen/passes/tensor_dims.h"
 #include "codegen/tiling/layout.h"
 

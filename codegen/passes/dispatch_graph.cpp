@@ -1,7 +1,7 @@
 #include "codegen/passes/dispatch_graph.h"
 
-#include "codegen/passes/in_place.h"
-#include "codegen/passes/placement.h"
+#include "codegen/passes/storage/in_place.h"
+#include "codegen/passes/storage/placement.h"
 #include "codegen/passes/tensor_dims.h"
 #include "engine/base/align.h"
 

@@ -117,7 +117,8 @@ private:
     addArgument(MemRefType::get({ShapedType::kDynamic}, element, layout, storage),
                 ArgumentRole::kBuffer, index);
     addArgument(MemRefType::get({ShapedType::kDynamic}, vector, layout, storage),
-                ArgumentRole::kBuffer, index, isTexel && element.isF16() ? element : Type());
+                ArgumentRole::kBuffer, index,
+                isTexel && (element.isF16() || element.isInteger(8)) ? element : Type());
   }
 
   void createFunction() {

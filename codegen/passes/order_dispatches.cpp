@@ -1,6 +1,6 @@
 // order-dispatches: see Passes.td.
 #include "codegen/passes/dispatch_graph.h"
-#include "codegen/passes/in_place.h"
+#include "codegen/passes/storage/in_place.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/tensor_dims.h"
 

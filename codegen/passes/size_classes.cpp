@@ -1,5 +1,6 @@
 #include "codegen/passes/size_classes.h"
 
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/padding_value.h"
 #include "codegen/passes/tensor_dims.h"
@@ -120,7 +121,7 @@ void SizeClasses::addOperation(Operation *op) {
       addGeneric(generic);
   } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
     addReshape(op);
-  } else if (isa<tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op)) {
+  } else if (isa<tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp, ConcatOp>(op)) {
     addMove(op);
   }
 }
@@ -194,13 +195,17 @@ void SizeClasses::addMove(Operation *op) {
   const int64_t rank = typeOf(result).getRank();
   auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
   auto pad = dyn_cast<tensor::PadOp>(op);
-  auto concat = dyn_cast<tensor::ConcatOp>(op);
+  std::optional<uint64_t> joined; // The dimension of a concatenation.
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    joined = concat.getDim();
+  else if (auto view = dyn_cast<ConcatOp>(op))
+    joined = view.getDim();
   if (!typeOf(op->getOperand(0)).hasStaticShape() || !typeOf(result).hasStaticShape() ||
       typeOf(op->getOperand(0)).getRank() != rank || (pad && !pad.getConstantPaddingValue()))
     return;
   for (unsigned d = 0; d < rank; ++d) {
     const bool moves =
-        concat ? d == concat.getDim()
+        joined ? d == *joined
                : typeOf(op->getOperand(0)).getDimSize(d) != typeOf(result).getDimSize(d);
     if (moves || (slice && (slice.isDynamicOffset(d) || slice.getStaticOffset(d) != 0)))
       continue;

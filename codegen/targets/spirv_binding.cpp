@@ -140,6 +140,14 @@ private:
     function_.removeArgAttrsAttr();
   }
 
+  /// Returns the format of texels of type `loaded`. stored: the type of the elements in memory, if
+  /// it is another one.
+  static TexelFormat texelFormatOf(Type loaded, Type stored) {
+    if (loaded.isF32())
+      return stored ? TexelFormat::kRgba16f : TexelFormat::kRgba32f;
+    return stored ? TexelFormat::kRgba8ui : TexelFormat::kRgba32i;
+  }
+
   void bindBuffer(BlockArgument view, BindingAttr binding) {
     const int64_t buffer = binding.getIndex();
     if (isByAddress()) {
@@ -151,10 +159,8 @@ private:
     }
     auto vector = dyn_cast<VectorType>(elementOf(view.getType()));
     const bool isOperand = buffer + 1 != launch_.getBuffers();
-    if (mode_ == BindingMode::kTexel && isOperand && vector && vector.getElementType().isF32() &&
-        isOnly<spirv::LoadOp>(view)) {
-      texels_.push_back(
-          {buffer, binding.getTexelsOf() ? TexelFormat::kRgba16f : TexelFormat::kRgba32f});
+    if (mode_ == BindingMode::kTexel && isOperand && vector && isOnly<spirv::LoadOp>(view)) {
+      texels_.push_back({buffer, texelFormatOf(vector.getElementType(), binding.getTexelsOf())});
       fetchTexels(view, buffer, launch_.getBuffers() + buffer);
       return;
     }
@@ -265,40 +271,53 @@ private:
     return changed;
   }
 
-  /// Adds the function `texel_fetch`, a placeholder for OpImageFetch, which MLIR's dialect lacks.
-  /// spirv_texels.cpp replaces the calls of this function in the serialised module.
-  void addTexelFetch(Type pointer, Type vector) {
-    if (module_.lookupSymbol(kTexelFetch))
-      return;
-    OpBuilder::InsertionGuard restore(builder_);
-    builder_.setInsertionPoint(function_);
-    auto fetch = builder_.create<spirv::FuncOp>(
-        loc_, kTexelFetch, builder_.getFunctionType({pointer, builder_.getI32Type()}, {vector}));
-    builder_.setInsertionPointToStart(fetch.addEntryBlock());
-    Value nothing = builder_.create<spirv::UndefOp>(loc_, vector);
-    builder_.create<spirv::ReturnValueOp>(loc_, nothing);
+  /// Returns the name of a function `texel_fetch...` that returns such a vector: a placeholder for
+  /// OpImageFetch, which MLIR's dialect lacks. Adds the function if it does not exist yet.
+  /// spirv_texels.cpp replaces its calls in the serialised module.
+  FlatSymbolRefAttr texelFetchOf(Type pointer, VectorType vector) {
+    const Type element = vector.getElementType();
+    const std::string name = kTexelFetch + std::string(element.isF32()             ? ""
+                                                       : element.isSignedInteger() ? "_i"
+                                                                                   : "_u");
+    if (!module_.lookupSymbol(name)) {
+      OpBuilder::InsertionGuard restore(builder_);
+      builder_.setInsertionPoint(function_);
+      auto fetch = builder_.create<spirv::FuncOp>(
+          loc_, name, builder_.getFunctionType({pointer, builder_.getI32Type()}, {vector}));
+      builder_.setInsertionPointToStart(fetch.addEntryBlock());
+      Value nothing = builder_.create<spirv::UndefOp>(loc_, vector);
+      builder_.create<spirv::ReturnValueOp>(loc_, nothing);
+    }
+    return FlatSymbolRefAttr::get(builder_.getContext(), name);
   }
 
   /// Changes vector loads from a buffer to texel fetches from the texel buffer at `binding`.
   void fetchTexels(BlockArgument view, int64_t buffer, int64_t binding) {
     auto vector = cast<VectorType>(elementOf(view.getType()));
+    Type sampled = vector.getElementType();
+    if (texels_.back().second == TexelFormat::kRgba32i)
+      sampled = IntegerType::get(builder_.getContext(), 32, IntegerType::Signed);
+    auto texel = VectorType::get(vector.getShape(), sampled);
     auto image = spirv::ImageType::get(
-        vector.getElementType(), spirv::Dim::Buffer, spirv::ImageDepthInfo::DepthUnknown,
+        sampled, spirv::Dim::Buffer, spirv::ImageDepthInfo::DepthUnknown,
         spirv::ImageArrayedInfo::NonArrayed, spirv::ImageSamplingInfo::SingleSampled,
         spirv::ImageSamplerUseInfo::NeedSampler, spirv::ImageFormat::Unknown);
     auto pointerType = spirv::PointerType::get(image, spirv::StorageClass::UniformConstant);
     auto global = addGlobal(pointerType, "texels" + Twine(buffer));
     setDescriptor(global, binding);
-    addTexelFetch(pointerType, vector);
+    const FlatSymbolRefAttr fetch = texelFetchOf(pointerType, texel);
     Value pointer = builder_.create<spirv::AddressOfOp>(loc_, global);
     for (Operation *user : llvm::make_early_inc_range(view.getUsers())) {
       auto chain = cast<spirv::AccessChainOp>(user);
       for (Operation *load : llvm::make_early_inc_range(chain->getUsers())) {
         OpBuilder at(load);
-        auto fetched = at.create<spirv::FunctionCallOp>(
-            load->getLoc(), TypeRange(vector), FlatSymbolRefAttr::get(at.getContext(), kTexelFetch),
-            ValueRange{pointer, chain.getIndices().back()});
-        load->getResult(0).replaceAllUsesWith(fetched.getResult(0));
+        Value fetched =
+            at.create<spirv::FunctionCallOp>(load->getLoc(), TypeRange(texel), fetch,
+                                             ValueRange{pointer, chain.getIndices().back()})
+                .getResult(0);
+        if (texel != vector)
+          fetched = at.create<spirv::BitcastOp>(load->getLoc(), vector, fetched);
+        load->getResult(0).replaceAllUsesWith(fetched);
         load->erase();
       }
       chain.erase();

@@ -1,6 +1,6 @@
 // Rewrites texel fetches in serialised modules. MLIR's SPIR-V dialect has no OpImageFetch, so
-// bind-buffers calls a function `texel_fetch` (pointer to the image, coordinate) instead. This file
-// replaces each call by OpLoad of the image and OpImageFetch. SPIRV-Tools then removes the
+// bind-buffers calls a function `texel_fetch...` (pointer to the image, coordinate) instead. This
+// file replaces each call by OpLoad of the image and OpImageFetch. SPIRV-Tools then removes the
 // function, because it is dead.
 #include "codegen/targets/spirv.h"
 

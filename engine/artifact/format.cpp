@@ -58,7 +58,9 @@ uint64_t elementSize(ElementType type) {
   return 0;
 }
 
-uint64_t texelSize(TexelFormat format) { return format == TexelFormat::rgba16f ? 8 : 16; }
+uint64_t texelSize(TexelFormat format) {
+  return format == TexelFormat::rgba8ui ? 4 : format == TexelFormat::rgba16f ? 8 : 16;
+}
 
 const char *elementName(ElementType type) {
   return type == ElementType::bool8 ? "bool" : EnumNameElementType(type);

@@ -26,10 +26,12 @@ enum class BindingMode {
   kTexel, // Storage buffers, and uniform texel buffers for the buffers of KernelSource::texels.
 };
 
-enum class TexelFormat { kRgba32f, kRgba32i, kRgba16f };
+enum class TexelFormat { kRgba32f, kRgba32i, kRgba16f, kRgba8ui };
 
 /// Bytes of a texel, which holds four elements.
-inline uint64_t texelBytes(TexelFormat format) { return format == TexelFormat::kRgba16f ? 8 : 16; }
+inline uint64_t texelBytes(TexelFormat format) {
+  return format == TexelFormat::kRgba8ui ? 4 : format == TexelFormat::kRgba16f ? 8 : 16;
+}
 
 /// A buffer that a kernel reads as a texel buffer, at set 0, binding bufferCount + buffer. The view
 /// starts at the start of the bound range and covers all of it. Its last texel may end beyond the

@@ -32,6 +32,8 @@ device::TexelFormat formatOf(artifact::TexelFormat format) {
     return device::TexelFormat::kRgba32i;
   case artifact::TexelFormat::rgba16f:
     return device::TexelFormat::kRgba16f;
+  case artifact::TexelFormat::rgba8ui:
+    return device::TexelFormat::kRgba8ui;
   case artifact::TexelFormat::rgba32f:
     break;
   }
@@ -259,9 +261,7 @@ KernelSet::require(std::span<const std::pair<uint32_t, const artifact::KernelVar
     for (const device::TexelRead &read : source.texels) {
       key += read.alone ? " alone " : " also ";
       key += std::to_string(read.buffer);
-      key += read.format == device::TexelFormat::kRgba32f   ? "f"
-             : read.format == device::TexelFormat::kRgba32i ? "i"
-                                                            : "h";
+      key += " format " + std::to_string(static_cast<int>(read.format)) + " ";
     }
     if (auto known = byContent_.find(key); known != byContent_.end()) {
       places[variant] = known->second;

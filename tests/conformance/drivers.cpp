@@ -73,8 +73,9 @@ void gatherOnHost(const HostKernelCall &call) {
     int32_t number;
     std::memcpy(&number, call.buffers[1].data() + 4 * i, 4);
     const float sum = loadFloat(call.buffers[0], static_cast<uint64_t>(number)) +
-                      loadFloat(call.buffers[0], i) + loadHalf(call.buffers[2], i);
-    std::memcpy(call.buffers[3].data() + 4 * i, &sum, 4);
+                      loadFloat(call.buffers[0], i) + loadHalf(call.buffers[2], i) +
+                      static_cast<float>(call.buffers[3][i]);
+    std::memcpy(call.buffers[4].data() + 4 * i, &sum, 4);
   }
 }
 

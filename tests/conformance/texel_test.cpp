@@ -15,7 +15,8 @@ constexpr TexelRead kAddReads[] = {{0, TexelFormat::kRgba32f, true},
                                    {1, TexelFormat::kRgba32f, true}};
 constexpr TexelRead kGatherReads[] = {{0, TexelFormat::kRgba32f, false},
                                       {1, TexelFormat::kRgba32i, true},
-                                      {2, TexelFormat::kRgba16f, true}};
+                                      {2, TexelFormat::kRgba16f, true},
+                                      {3, TexelFormat::kRgba8ui, true}};
 
 class TexelConformance : public Conformance {
 protected:
@@ -63,7 +64,7 @@ TEST_P(TexelConformance, ReadsEveryElement) {
 }
 
 TEST_P(TexelConformance, ReadsEveryFormatAndAStorageBuffer) {
-  auto gather = kernel("gather", 4, 1, BindingMode::kTexel, kGatherReads);
+  auto gather = kernel("gather", 5, 1, BindingMode::kTexel, kGatherReads);
   ASSERT_TRUE(gather);
   EXPECT_EQ(gather->storageBufferCount(), 2u);
   constexpr uint32_t kCount = 250;
@@ -77,10 +78,12 @@ TEST_P(TexelConformance, ReadsEveryFormatAndAStorageBuffer) {
     values[i] = static_cast<float>(i * i);
     numbers[i] = static_cast<int32_t>(kCount - 1 - i);
     halves[i] = static_cast<uint16_t>(0x3C00 + (i % 16) * 0x40); // 1 + (i % 16) / 16
+    bytes[2560 + i] = static_cast<uint8_t>(i);
   }
   const BufferRange buffers[] = {{memory.get(), 0, 4 * kCount},
                                  {memory.get(), 1024, 4 * kCount},
                                  {memory.get(), 2048, 2 * kCount},
+                                 {memory.get(), 2560, kCount},
                                  {memory.get(), 3072, 4 * kCount}};
   const uint64_t dims[] = {kCount};
   device::Dispatch dispatch;
@@ -93,8 +96,8 @@ TEST_P(TexelConformance, ReadsEveryFormatAndAStorageBuffer) {
   finish(*list);
   const auto *results = reinterpret_cast<const float *>(bytes + 3072);
   for (uint32_t i = 0; i < kCount; ++i)
-    ASSERT_EQ(results[i],
-              values[kCount - 1 - i] + values[i] + 1.0f + static_cast<float>(i % 16) / 16.0f)
+    ASSERT_EQ(results[i], values[kCount - 1 - i] + values[i] + 1.0f +
+                              static_cast<float>(i % 16) / 16.0f + static_cast<float>(i))
         << i;
 }
 

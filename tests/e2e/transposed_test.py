@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Tests transposed convolutions, which the compiler computes in phases, or as one operator within a memory budget.
 
-A phase is an ordinary convolution that computes the elements of the output at one position modulo the stride.
+A phase is an ordinary convolution that computes the elements of the output at one position modulo the stride. If the
+stride divides the sizes of the output, the convolutions write the output; otherwise an operator moves their results.
 
     transposed_test.py --gantry TOOL
 
@@ -9,9 +10,12 @@ The two ways share no code below the import of the node, so their outputs are co
 """
 import argparse
 import json
+import math
+import pathlib
+import tempfile
 
 import onnx_file
-from support import VARIANTS, Test
+from support import VARIANTS, Failure, Test
 
 # Channels, output channels, group, input sizes, kernel, strides, dilations, pads, output padding, bias.
 CASES = [
@@ -26,34 +30,64 @@ CASES = [
     (4, 6, 1, [9], [5], [3], [1], [2, 1], [1], True),
     (4, 2, 1, [3, 2, 4], [2, 3, 3], [2, 1, 2], [1, 1, 1], [0, 1, 1, 0, 1, 1], [0, 0, 1], True),
 ]
+# Of these, the convolutions write the output.
+INTERLEAVED = [
+    (8, 16, 1, [5, 7], [2, 2], [2, 2], [1, 1], [0, 0, 0, 0], [0, 0], True),
+    (3, 18, 1, [5, 4], [4, 4], [2, 2], [1, 1], [1, 1, 1, 1], [0, 0], True),
+    (4, 5, 1, [4, 4], [5, 3], [3, 2], [1, 1], [1, 1, 1, 1], [0, 1], True),
+    (4, 8, 1, [3, 2, 4], [3, 3, 3], [2, 2, 2], [1, 1, 1], [1, 1, 1, 1, 1, 1], [1, 1, 1], True),
+    (16, 16, 16, [4, 5], [2, 2], [2, 2], [1, 1], [0, 0, 0, 0], [0, 0], False),
+]
 
 
-def model(case):
+def model(case, joined=False, equal=False):
+    """joined: the output is concatenated with another tensor, and a convolution reads the result. equal: all weights
+    are equal, so that the phases are equal too, as in an upsampling by repetition."""
     channels, outputs, group, sizes, kernel, strides, dilations, pads, output_padding, bias = case
     graph = onnx_file.Graph([2, channels] + sizes)
-    inputs = ["x", graph.weight([channels, outputs // group] + kernel, 0.5)]
+    weights = [channels, outputs // group] + kernel
+    equals = [0.25] * math.prod(weights)
+    inputs = ["x", graph.constant(weights, equals) if equal else graph.weight(weights, 0.5)]
     if bias:
         inputs.append(graph.weight([outputs], 1.0))
     y = graph.node("ConvTranspose", inputs, outputs, kernel_shape=kernel, strides=strides, dilations=dilations, pads=pads,
                    output_padding=output_padding, group=group)
+    y = graph.node("Relu", [y], outputs)
     rank = len(sizes)
     result = [(sizes[i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 + output_padding[i] - pads[i] -
               pads[rank + i] for i in range(rank)]
-    return graph.model(graph.node("Relu", [y], outputs), [2, outputs] + result)
+    if joined:
+        other = graph.node("Add", [graph.weight([2, outputs] + result, 1.0), y], outputs)
+        y = graph.concat(graph.node("Neg", [other], outputs), y)
+        taps = [3] * rank
+        y = graph.node("Conv", [y, graph.weight([outputs, 2 * outputs] + taps, 0.5)], outputs, kernel_shape=taps,
+                       pads=[1] * 2 * rank)
+    return graph.model(y, [2, outputs] + result)
 
 
-def compared(test, case):
+def compared(test, case, **options):
     path = test.folder / "model.onnx"
-    path.write_bytes(model(case))
+    path.write_bytes(model(case, **options))
     test.compile(path, "--memory-budget", "1GiB")
     whole = json.loads(test.call("inspect", test.artifact(), "--json"))["commands"]
-    test.call("run", test.artifact(), "--random", "1", "--output", test.folder / "whole")
-    outputs = sorted((test.folder / "whole").glob("*.npy"))
+    folder = pathlib.Path(tempfile.mkdtemp(dir=test.folder))
+    test.call("run", test.artifact(), "--random", "1", "--output", folder)
+    outputs = sorted(folder.glob("*.npy"))
     test.compile(path)
     phases = json.loads(test.call("inspect", test.artifact(), "--json"))["commands"]
     for variant in VARIANTS:
         test.compare([], outputs, variant, 1e-5, ["--random", "1"])
     return f"{len(phases)} commands instead of {len(whole)}"
+
+
+def interleaved(test, case, others=0, **options):
+    """Compares the outputs, and checks that the commands are one for each phase and `others`."""
+    said = compared(test, case, **options)
+    phases = math.prod(case[5])
+    count = len(json.loads(test.call("inspect", test.artifact(), "--json"))["commands"])
+    if count != phases + others:
+        raise Failure(f"{count} commands, expected {phases + others}")
+    return said
 
 
 def main():
@@ -63,6 +97,12 @@ def main():
     for case in CASES:
         test.check("x".join(map(str, case[:2] + tuple(case[3]) + tuple(case[4]))) + f" stride {case[5]}", compared, test,
                    case)
+    for case in INTERLEAVED:
+        name = "x".join(map(str, case[:2] + tuple(case[3]) + tuple(case[4]))) + f" stride {case[5]} in place"
+        test.check(name, interleaved, test, case)
+        test.check(name + ", concatenated", lambda: interleaved(test, case, 2, joined=True))
+    # One of the four equal phases is computed, and copied three times.
+    test.check("equal phases", lambda: interleaved(test, INTERLEAVED[-1], equal=True))
     test.finish()
 
 

@@ -92,6 +92,25 @@ llvm::SmallVector<IndexExpr> KernelShapes::storageShape(unsigned buffer, Value t
   return shape;
 }
 
+llvm::SmallVector<IndexExpr> KernelShapes::addressesOf(unsigned buffer, Value tensor,
+                                                       llvm::ArrayRef<Point> points) {
+  const auto shape = storageShape(buffer, tensor);
+  const LayoutAttr layout = layouts_[buffer];
+  llvm::SmallVector<IndexExpr> addresses, inStorage;
+  for (const Point &point : points) {
+    llvm::ArrayRef<IndexExpr> index(point.index);
+    if (!layout.getSteps().empty()) {
+      inStorage.assign(index.begin(), index.end());
+      for (auto [coordinate, step] : llvm::zip(inStorage, layout.getSteps()))
+        coordinate = space_.scale(coordinate, step);
+      index = inStorage;
+    }
+    addresses.push_back(linearAddress(space_, layout.getParts(), shape, index));
+    addresses.back().constant += layout.getStart();
+  }
+  return addresses;
+}
+
 /// Returns the shape of a tensor argument. The function's signature has, for each dynamic dimension
 /// of the tensor arguments, the position of its size argument.
 llvm::SmallVector<IndexExpr> KernelShapes::argumentShape(BlockArgument argument) {

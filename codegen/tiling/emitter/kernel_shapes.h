@@ -38,6 +38,10 @@ public:
   /// The extents that determine the strides of a buffer, whose tensor is `tensor`: those of the
   /// tensor, or of the storage in which the tensor is a box.
   llvm::SmallVector<IndexExpr> storageShape(unsigned buffer, mlir::Value tensor);
+  /// Returns the addresses of points of a buffer, whose tensor is `tensor`, in elements from the
+  /// start of the bound buffer.
+  llvm::SmallVector<IndexExpr> addressesOf(unsigned buffer, mlir::Value tensor,
+                                           llvm::ArrayRef<Point> points);
 
   llvm::SmallVector<IndexExpr> shapeOf(mlir::Value tensor);
   /// The extents of the result along the tile dimensions (TileShape::spaceOf).

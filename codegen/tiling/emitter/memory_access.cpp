@@ -65,18 +65,6 @@ IndexExpr inVectors(IndexExpr address) {
 
 // ---- addresses ----------------------------------------------------------------------------------
 
-llvm::SmallVector<IndexExpr> MemoryAccess::addressesOf(unsigned buffer, Value tensor,
-                                                       llvm::ArrayRef<Point> points) {
-  const auto shape = shapes_.storageShape(buffer, tensor);
-  const LayoutAttr layout = shapes_.layout(buffer);
-  llvm::SmallVector<IndexExpr> addresses;
-  for (const Point &point : points) {
-    addresses.push_back(linearAddress(space_, layout.getParts(), shape, point.index));
-    addresses.back().constant += layout.getStart();
-  }
-  return addresses;
-}
-
 /// Returns the address if the guard holds, and 0 otherwise.
 Value MemoryAccess::guardedAddress(unsigned buffer, const IndexExpr &address, int64_t elements,
                                    int32_t guard) {
@@ -126,13 +114,13 @@ struct MemoryAccess::PlacedVector {
 Values MemoryAccess::load(BlockArgument tensor, llvm::ArrayRef<Point> points, Outside outside) {
   const unsigned buffer = tensor.getArgNumber();
   return load({buffer, tensor, cast<RankedTensorType>(tensor.getType()), points,
-               addressesOf(buffer, tensor, points), outside, /*asWords=*/false});
+               shapes_.addressesOf(buffer, tensor, points), outside, /*asWords=*/false});
 }
 
 Values MemoryAccess::loadWords(BlockArgument tensor, llvm::ArrayRef<Point> points) {
   const unsigned buffer = tensor.getArgNumber();
   return load({buffer, tensor, cast<RankedTensorType>(tensor.getType()), points,
-               addressesOf(buffer, tensor, points), Outside::kAnything, /*asWords=*/true});
+               shapes_.addressesOf(buffer, tensor, points), Outside::kAnything, /*asWords=*/true});
 }
 
 Values MemoryAccess::load(const Request &request) {
@@ -190,7 +178,7 @@ void MemoryAccess::loadVectors(const Request &request, Values &result,
             passed = sink_.shuffle(part, *placed.lane);
           part = passed;
         }
-        return request.asWords ? part : elementOf(builder, loc, part, lane, element);
+        return request.asWords ? part : elementOf(builder, loc, part, isWord ? lane : 0, element);
       });
     }
   }
@@ -457,7 +445,7 @@ bool MemoryAccess::areWords(BlockArgument tensor, llvm::ArrayRef<Point> points) 
   const unsigned buffer = tensor.getArgNumber();
   if (!hasVectorView(cast<RankedTensorType>(tensor.getType()), shapes_.layout(buffer)))
     return false;
-  const auto addresses = addressesOf(buffer, tensor, points);
+  const auto addresses = shapes_.addressesOf(buffer, tensor, points);
   for (size_t i = 0; i < points.size(); ++i) {
     IndexExpr expected = addresses[i - i % kWidth];
     expected.constant += i % kWidth;
@@ -484,7 +472,7 @@ void MemoryAccess::storeUnder(int32_t guard, KernelSink::GuardedBlocks &blocks,
 void MemoryAccess::store(llvm::ArrayRef<Point> points, llvm::ArrayRef<Value> values) {
   const unsigned buffer = shapes_.tensorCount();
   auto type = cast<RankedTensorType>(shapes_.result().getType());
-  auto addresses = addressesOf(buffer, shapes_.result(), points);
+  auto addresses = shapes_.addressesOf(buffer, shapes_.result(), points);
   llvm::SmallVector<bool> done(points.size(), false);
   KernelSink::GuardedBlocks blocks;
   if (mayBeVectors(type, shapes_.layout(buffer)))

@@ -60,8 +60,6 @@ private:
   void storeUnder(int32_t guard, KernelSink::GuardedBlocks &blocks,
                   llvm::function_ref<void()> body);
 
-  llvm::SmallVector<IndexExpr> addressesOf(unsigned buffer, mlir::Value tensor,
-                                           llvm::ArrayRef<Point> points);
   mlir::Value guardedAddress(unsigned buffer, const IndexExpr &address, int64_t elements,
                              int32_t guard);
   double vectorCost(const IndexExpr &index) const;

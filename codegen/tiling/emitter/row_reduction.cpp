@@ -92,14 +92,8 @@ IndexExpr RowReduction::startOf(linalg::GenericOp op, const Point &point) {
   const LoopIndex loops =
       shapes_.loopCoordinates(op, op.getIndexingMapsArray()[op.getNumDpsInputs()], point);
   const Point first = shapes_.operandPoint(op.getMatchingIndexingMap(operand), loops, 0);
-  if (auto argument = dyn_cast<BlockArgument>(operand->get())) {
-    const unsigned buffer = argument.getArgNumber();
-    const LayoutAttr layout = shapes_.layout(buffer);
-    IndexExpr start = linearAddress(space_, layout.getParts(),
-                                    shapes_.storageShape(buffer, argument), first.index);
-    start.constant += layout.getStart();
-    return start;
-  }
+  if (auto argument = dyn_cast<BlockArgument>(operand->get()))
+    return shapes_.addressesOf(argument.getArgNumber(), argument, first).front();
   return linearAddress(space_, {}, shapes_.shapeOf(operand->get()), first.index);
 }
 

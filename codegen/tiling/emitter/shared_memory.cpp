@@ -93,7 +93,7 @@ void SharedMemory::store(const IndexExpr &address, Value value) {
   sink_.build([&](OpBuilder &builder, Location loc) -> Value {
     if (value.getType().isF16())
       value = builder.create<arith::ExtFOp>(loc, builder.getF32Type(), value);
-    if (value.getType().isInteger(8))
+    if (value.getType().isInteger(8) || value.getType().isInteger(1))
       value = builder.create<arith::ExtUIOp>(loc, builder.getI32Type(), value);
     if (!value.getType().isF32())
       value = builder.create<arith::BitcastOp>(loc, builder.getF32Type(), value);
@@ -111,7 +111,7 @@ Value SharedMemory::load(const IndexExpr &address, Type type) {
     if (type.isF16())
       return builder.create<arith::TruncFOp>(loc, type, value);
     value = builder.create<arith::BitcastOp>(loc, builder.getI32Type(), value);
-    if (type.isInteger(8))
+    if (type.isInteger(8) || type.isInteger(1))
       value = builder.create<arith::TruncIOp>(loc, type, value);
     return value;
   });

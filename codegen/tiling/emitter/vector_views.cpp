@@ -11,13 +11,13 @@ namespace {
 
 constexpr int64_t kWidth = 4; // Elements of a vector.
 
-/// Packs four bytes into a word. The first byte is the lowest.
+/// Packs four bytes, or bools as bytes, into a word. The first byte is the lowest.
 Value packBytes(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> bytes, Type type) {
   Value word;
   for (auto [lane, value] : llvm::enumerate(bytes)) {
     Value byte;
     auto narrowed = value.getDefiningOp<arith::TruncIOp>();
-    if (!narrowed || narrowed.getIn().getType() != type)
+    if (value.getType().isInteger(1) || !narrowed || narrowed.getIn().getType() != type)
       byte = builder.create<arith::ExtUIOp>(loc, type, value);
     else if (lane + 1 == bytes.size()) // The shift drops the bits above the byte.
       byte = narrowed.getIn();
@@ -50,6 +50,12 @@ Value elementOf(OpBuilder &builder, Location loc, Value part, int64_t lane, Type
           loc, part, builder.create<arith::ConstantIntOp>(loc, 8 * lane, 32));
     return builder.create<arith::TruncIOp>(loc, element, part);
   }
+  if (element.isInteger(1)) { // In memory a bool is a byte: 0, or not 0.
+    Value byte = builder.create<arith::AndIOp>(
+        loc, part, builder.create<arith::ConstantIntOp>(loc, int64_t{0xff} << 8 * lane, 32));
+    return builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, byte,
+                                         builder.create<arith::ConstantIntOp>(loc, 0, 32));
+  }
   return part.getType() == element ? part : builder.create<arith::TruncFOp>(loc, element, part);
 }
 
@@ -58,8 +64,10 @@ Type vectorTypeOf(Type element, bool asTexels) {
     return VectorType::get({kWidth}, element);
   if (element.isF16())
     return VectorType::get({kWidth}, asTexels ? Float32Type::get(element.getContext()) : element);
-  if (element.isInteger(8))
-    return IntegerType::get(element.getContext(), 32);
+  if (element.isInteger(8) || element.isInteger(1)) {
+    const Type word = IntegerType::get(element.getContext(), 32);
+    return asTexels ? Type(VectorType::get({kWidth}, word)) : word;
+  }
   return {};
 }
 
@@ -71,7 +79,7 @@ bool hasVectorView(RankedTensorType type, LayoutAttr layout) {
   if (!mayBeVectors(type, layout))
     return false;
   if (!layout.getParts().empty())
-    return true; // The layout's blocks divide the extents.
+    return true; // The blocks divide the extents, and elements of a block have no gaps.
   if (layout.getWithin().empty())
     return isWholeVectors(type.getShape());
   // The tensor is a box in a storage. Its rows, the longest ranges without a gap, consist of whole
@@ -79,6 +87,8 @@ bool hasVectorView(RankedTensorType type, LayoutAttr layout) {
   llvm::SmallVector<int64_t> row, storageRow;
   for (size_t d = type.getRank(); d-- > 0;) {
     const int64_t own = type.getDimSize(d), extent = layout.getWithin()[d];
+    if (!layout.getSteps().empty() && layout.getSteps()[d] != 1)
+      return false; // There are gaps in a row.
     row.push_back(own);
     storageRow.push_back(extent == -1 ? own : extent);
     if (row.back() != storageRow.back())
@@ -88,8 +98,8 @@ bool hasVectorView(RankedTensorType type, LayoutAttr layout) {
 }
 
 bool isPaddedView(RankedTensorType type, LayoutAttr layout) {
-  return (type.getElementType().isF32() || type.getElementType().isF16()) &&
-         layout.getStart() % kWidth == 0 && layout.getParts().empty() && layout.getWithin().empty();
+  return vectorTypeOf(type.getElementType(), true) && layout.getStart() % kWidth == 0 &&
+         layout.getParts().empty() && layout.getWithin().empty();
 }
 
 Value packVector(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> elements, Type type) {

@@ -11,8 +11,8 @@
 namespace gantry::codegen {
 
 /// Returns the type of an aligned group of four elements: a vec4 of f16, f32 or i32, or a 32-bit
-/// word of bytes. Null for other element types, which are accessed one by one. asTexels: the type
-/// that texel loads return; they convert f16 to f32.
+/// word of bytes or bools. Null for other element types, which are accessed one by one. asTexels:
+/// the type that texel loads return; they convert f16 to f32, and bytes to i32.
 mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
 
 /// Returns whether elements at addresses that are multiples of four begin a vector.
@@ -31,8 +31,8 @@ bool isPaddedView(mlir::RankedTensorType type, LayoutAttr layout);
 mlir::Value packVector(mlir::OpBuilder &builder, mlir::Location loc,
                        llvm::ArrayRef<mlir::Value> elements, mlir::Type type);
 
-/// Returns an element of a group: `part` converted to the type `element`, or, for bytes, byte
-/// number `lane` of the word `part`.
+/// Returns an element of a group: `part` converted to the type `element`, or, for bytes and bools,
+/// byte number `lane` of the word `part`.
 mlir::Value elementOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value part, int64_t lane,
                       mlir::Type element);
 

@@ -321,3 +321,27 @@ func.func @concat_along_nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = gantry.concat %x along 1 : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+func.func @interleaved_types(%x: tensor<1x4xf32>, %y: tensor<1x5xf32>) -> tensor<1x9xf32> {
+  // expected-error@+1 {{interleaves inputs of different types, 'tensor<1x5xf32>' and 'tensor<1x4xf32>'}}
+  %z = gantry.concat %x, %y along 1 interleaved : (tensor<1x4xf32>, tensor<1x5xf32>) -> tensor<1x9xf32>
+  return %z : tensor<1x9xf32>
+}
+
+// -----
+
+func.func @steps_of_storage(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{steps of a layout contains 0; its entries must be at least 1}}
+  %0 = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, layouts = [#gantry.layout<[]>, #gantry.layout<[], within = [8], steps = [0]>]} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @steps_without_storage(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{steps of a layout has 1 entries, but within has 0}}
+  %0 = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, layouts = [#gantry.layout<[]>, #gantry.layout<[], steps = [2]>]} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

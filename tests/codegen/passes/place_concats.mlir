@@ -391,3 +391,48 @@ func.func @windows_and_output(%x: tensor<1x8x53x53xf32>) -> (tensor<1x16x53x53xf
   } -> tensor<1x8x51x51xf32>
   return %2, %3 : tensor<1x16x53x53xf32>, tensor<1x8x51x51xf32>
 }
+
+// -----
+
+// Two tensors are interleaved, and the result is an input of a concatenation: both are written into its result, the
+// second from an odd column on. A third dispatch writes the same tensor again, because the tensor cannot lie at two
+// places.
+// CHECK-LABEL: func @interleaved
+// CHECK: gantry.concat %{{.*}}, %{{.*}} along 1 interleaved
+// CHECK: gantry.concat %{{.*}}, %{{.*}} along 0
+// PLACE-LABEL: func @interleaved
+// PLACE: gantry.dispatch(%arg0) {{.*}}#gantry.layout<[], within = [24, 32], steps = [1, 2]>
+// PLACE: math.exp
+// PLACE: gantry.dispatch(%arg0) {{.*}}#gantry.layout<[], within = [24, 32], start = 1, steps = [1, 2]>
+// PLACE: math.absf
+// PLACE: gantry.dispatch({{.*}}copy_reason = "the tensor is interleaved several times", layouts = [#gantry.layout<[], within = [8, 32], steps = [1, 2]>, #gantry.layout<[], within = [8, 32], start = 1, steps = [1, 2]>]
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @interleaved(%x: tensor<16x16xf32>, %y: tensor<8x32xf32>, %z: tensor<8x16xf32>) -> (tensor<24x32xf32>, tensor<8x32xf32>) {
+  %e = tensor.empty() : tensor<16x16xf32>
+  %f = tensor.empty() : tensor<8x32xf32>
+  %g = tensor.empty() : tensor<8x16xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<16x16xf32>) outs(%e : tensor<16x16xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<16x16xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<16x16xf32>) outs(%e : tensor<16x16xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.absf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<16x16xf32>
+  %2 = gantry.concat %0, %1 along 1 interleaved : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x32xf32>
+  %3 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<8x32xf32>) outs(%f : tensor<8x32xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.floor %p : f32
+    linalg.yield %v : f32
+  } -> tensor<8x32xf32>
+  %4 = tensor.concat dim(0) %2, %3 : (tensor<16x32xf32>, tensor<8x32xf32>) -> tensor<24x32xf32>
+  %5 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%z : tensor<8x16xf32>) outs(%g : tensor<8x16xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.ceil %p : f32
+    linalg.yield %v : f32
+  } -> tensor<8x16xf32>
+  %6 = gantry.concat %5, %5 along 1 interleaved : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x32xf32>
+  return %4, %6 : tensor<24x32xf32>, tensor<8x32xf32>
+}

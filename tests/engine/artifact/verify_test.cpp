@@ -261,9 +261,9 @@ const Case kCases[] = {
      [](ProgramT &p) {
        p.kernels[0]->variants[2]->texels[1] = TexelRead(0, TexelFormat::rgba32i, false);
      }},
-    {"TexelFormat", "texel format 3",
+    {"TexelFormat", "texel format 4",
      [](ProgramT &p) {
-       p.kernels[0]->variants[2]->texels[0] = TexelRead(0, static_cast<TexelFormat>(3), true);
+       p.kernels[0]->variants[2]->texels[0] = TexelRead(0, static_cast<TexelFormat>(4), true);
      }},
     {"TexelBufferWritten", "writes buffer 3, which its kernel reads as texels",
      [](ProgramT &p) {

@@ -14,7 +14,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Elements { E
 #else
 #define BLOCK_OF_2 layout(push_constant, scalar) uniform Block { uvec2 n; };
 #define BLOCK_OF_3 layout(push_constant, scalar) uniform Block { uvec2 n; };
-#define BLOCK_OF_4 BLOCK_OF_2
+#define BLOCK_OF_5 BLOCK_OF_2
 #define BUFFER(i, access, name) layout(set = 0, binding = i, scalar) access buffer B##name { ELEMENT v[]; } name;
 #endif
 #ifdef BIND_TEXEL

@@ -8,16 +8,20 @@
 // k * dilation - phase is a multiple of the stride. This holds for no tap, or for every `step`-th
 // tap from some first one on, where step is stride / gcd(stride, dilation). Such a tap
 // reads x at i = row + (phase - k * dilation) / stride. Each phase is thus a convolution with
-// stride 1 over the reversed taps, and no multiplication by zero is computed. The results of the
-// phases are concatenated along the channels, and one operator moves them to their places. Phases
-// that read x at the same positions, as all do if the stride divides the kernel's size, are one
-// convolution with more output channels. (V. Dumoulin, F. Visin, "A guide to convolution arithmetic
-// for deep learning", 2016; W. Shi et al., "Is the deconvolution layer the same as a convolutional
-// layer?", 2016.)
+// stride 1 over the reversed taps, and no multiplication by zero is computed. (V. Dumoulin,
+// F. Visin, "A guide to convolution arithmetic for deep learning", 2016; W. Shi et al., "Is the
+// deconvolution layer the same as a convolutional layer?", 2016.)
+//
+// If the stride divides the output's sizes, gantry.concat interleaves the phases: their
+// convolutions write the output. Otherwise, and for few channels, the results of the phases are
+// concatenated along the channels, and one operator moves them to their places. Phases that read x
+// at the same positions, as all do if the stride divides the kernel's size, are then one
+// convolution with more output channels.
 //
 // If ImportOptions::savesMemory is set and there are several phases, one operator computes the sum
 // above directly instead. It needs no memory for the results of the phases, but multiplies by zero
 // where a tap has no input position.
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/operators/conv.h"
 #include "codegen/import/onnx/registry.h"
@@ -264,16 +268,23 @@ Tensor filterOf(ImportContext &import, const TransposedConv &conv, const Phase &
   return reshape(import, transpose(import, reshape(import, part, grouped), order), result);
 }
 
+/// The rows of a phase that are computed, along each axis.
+struct Rows {
+  llvm::SmallVector<int64_t> first; // In rows of the comment at the start of this file.
+  Dims count;
+};
+
 /// Returns the part of x that the phase's windows read, with zeros where the windows extend beyond
-/// x. rows: the number of windows along each axis.
+/// x.
 Tensor operandOf(ImportContext &import, const TransposedConv &conv, const Phase &phase,
-                 llvm::ArrayRef<Dim> rows) {
+                 const Rows &rows) {
   Dims low(2, import.number(0)), high = low, starts = low;
   Dims sizes(conv.x.dims);
   for (size_t axis = 0; axis < conv.spatial; ++axis) {
     const Taps &taps = phase.taps[axis];
-    const int64_t begin = conv.firstRow(axis) + taps.start;
-    const Dim end = addDims(rows[axis], import.number(begin + (taps.count - 1) * taps.dilation));
+    const int64_t begin = rows.first[axis] + taps.start;
+    const Dim end =
+        addDims(rows.count[axis], import.number(begin + (taps.count - 1) * taps.dilation));
     const Dim beyond = subDims(end, conv.x.dims[2 + axis]);
     const std::optional<int64_t> known = staticDim(beyond);
     if (!known)
@@ -291,12 +302,12 @@ Tensor operandOf(ImportContext &import, const TransposedConv &conv, const Phase 
 
 /// Returns the convolution of one or several phases that read the same elements of x.
 Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
-                      llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Dim> rows) {
+                      llvm::ArrayRef<Phase> phases, const Rows &rows) {
   llvm::SmallVector<Tensor> filters;
   for (const Phase &phase : phases)
     filters.push_back(filterOf(import, conv, phase));
   Windows windows;
-  windows.outputs.assign(rows.begin(), rows.end());
+  windows.outputs.assign(rows.count.begin(), rows.count.end());
   windows.padLow.assign(conv.spatial, import.number(0));
   windows.padHigh = windows.padLow;
   windows.strides.assign(conv.spatial, 1);
@@ -306,6 +317,68 @@ Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
   }
   return convolve(import, operandOf(import, conv, phases.front(), rows), concat(import, filters, 0),
                   windows, conv.group, {conv.x.type, numberOf(conv.x.type, 0)});
+}
+
+/// Returns whether gantry.concat can interleave the phases: all have the same, known number of
+/// rows. isOne: all phases read the same elements of x.
+bool canInterleave(ImportContext &import, const TransposedConv &conv, llvm::ArrayRef<Phase> phases,
+                   bool isOne) {
+  // With few channels, one convolution for all phases is faster: it loads x once.
+  constexpr int64_t kMinChannels = 16;
+  if (phases.size() == 1 || llvm::any_of(phases, std::mem_fn(&Phase::isEmpty)) ||
+      conv.x.isConstant() || import.foldsEverything() ||
+      (isOne && conv.outPerGroup * conv.group < kMinChannels))
+    return false;
+  for (size_t axis = 0; axis < conv.spatial; ++axis) {
+    const std::optional<int64_t> size = staticDim(conv.outputs[axis]);
+    if (!size || *size % conv.windows.strides[axis] != 0)
+      return false;
+  }
+  return true;
+}
+
+/// Computes the phases, each with the bias, and interleaves them.
+Tensor interleavePhases(ImportContext &import, const TransposedConv &conv,
+                        llvm::ArrayRef<Phase> phases, const std::optional<Tensor> &bias) {
+  // The convolutions for each position in the output modulo the strides, in row-major order.
+  llvm::SmallVector<Tensor> results;
+  llvm::SmallVector<int64_t> position(conv.spatial, 0);
+  for (size_t count = phases.size(); results.size() < count;) {
+    Rows rows;
+    size_t phase = 0;
+    for (size_t axis = 0; axis < conv.spatial; ++axis) {
+      const int64_t stride = conv.windows.strides[axis], at = position[axis] + conv.padLow[axis];
+      rows.first.push_back(llvm::divideFloorSigned(at, stride));
+      rows.count.push_back(ceilDivDims(conv.outputs[axis], import.number(stride)));
+      phase = phase * stride + (at - rows.first.back() * stride);
+    }
+    Tensor result = convolvePhases(import, conv, phases[phase], rows);
+    results.push_back(bias ? addChannelBias(import, result, *bias) : result);
+    for (size_t axis = conv.spatial; axis-- > 0;) {
+      if (++position[axis] < conv.windows.strides[axis])
+        break;
+      position[axis] = 0;
+    }
+  }
+  for (size_t axis = conv.spatial; axis-- > 0;) {
+    const int64_t stride = conv.windows.strides[axis];
+    if (stride == 1)
+      continue;
+    llvm::SmallVector<Tensor> joined;
+    for (size_t first = 0; first < results.size(); first += stride) {
+      llvm::SmallVector<mlir::Value> inputs;
+      for (const Tensor &input : llvm::ArrayRef(results).slice(first, stride))
+        inputs.push_back(import.valueOf(input));
+      Dims dims = results[first].dims;
+      dims[2 + axis] = conv.outputs[axis];
+      mlir::Value whole = import.builder().create<codegen::ConcatOp>(
+          import.location(), import.tensorType(conv.x.type, dims), inputs,
+          static_cast<int64_t>(2 + axis), /*interleaved=*/true);
+      joined.push_back(import.fromValue(conv.x.type, dims, whole));
+    }
+    results = std::move(joined);
+  }
+  return results.front();
 }
 
 /// Moves the rows of the phases to their places in the output. phases: [n, phase * channels +
@@ -340,15 +413,18 @@ void importConvTranspose(ImportContext &import, const Node &node) {
     const Tensor y = sumInOneOperator(import, conv);
     return import.setOutput(node, 0, bias ? addChannelBias(import, y, *bias) : y);
   }
-  Dims rows;
-  for (size_t axis = 0; axis < conv.spatial; ++axis) {
-    const int64_t stride = conv.windows.strides[axis], rest = conv.padLow[axis] % stride;
-    rows.push_back(
-        ceilDivDims(addDims(conv.outputs[axis], import.number(rest)), import.number(stride)));
-  }
   const bool isOne =
       conv.group == 1 && !phases.front().isEmpty() &&
       llvm::all_of(phases, [&](const Phase &phase) { return phase.taps == phases.front().taps; });
+  if (canInterleave(import, conv, phases, isOne))
+    return import.setOutput(node, 0, interleavePhases(import, conv, phases, bias));
+  Rows rows;
+  for (size_t axis = 0; axis < conv.spatial; ++axis) {
+    const int64_t stride = conv.windows.strides[axis], rest = conv.padLow[axis] % stride;
+    rows.first.push_back(conv.firstRow(axis));
+    rows.count.push_back(
+        ceilDivDims(addDims(conv.outputs[axis], import.number(rest)), import.number(stride)));
+  }
   const int64_t channels = conv.outPerGroup * conv.group;
   llvm::SmallVector<Tensor> results;
   if (isOne) {
@@ -360,7 +436,7 @@ void importConvTranspose(ImportContext &import, const Node &node) {
   }
   for (size_t i = 0; !isOne && i < phases.size(); ++i) {
     Dims dims{conv.x.dims[0], import.number(channels)};
-    dims.append(rows);
+    dims.append(rows.count);
     results.push_back(phases[i].isEmpty() ? broadcastTo(import, import.scalar(conv.x.type, 0), dims)
                                           : convolvePhases(import, conv, phases[i], rows));
     if (bias)

@@ -1,4 +1,4 @@
-#include "codegen/passes/placement.h"
+#include "codegen/passes/storage/placement.h"
 
 #include "codegen/passes/tensor_dims.h"
 #include "codegen/tiling/layout.h"
@@ -38,11 +38,18 @@ Placement placementOf(Value tensor) {
   Placement place;
   place.box = place.storage = viewedTensor(tensor);
   place.offsets.assign(shapeOf(place.storage).size(), 0);
+  place.steps.assign(place.offsets.size(), 1);
   const auto enter = [&](ConcatOp concat, Value input) {
-    for (Value before : concat.getInputs()) {
-      if (before == input)
-        break;
-      place.offsets[concat.getDim()] += shapeOf(before)[concat.getDim()];
+    const OperandRange inputs = concat.getInputs();
+    const uint64_t dim = concat.getDim();
+    const auto number = std::distance(inputs.begin(), llvm::find(inputs, input));
+    if (concat.getInterleaved()) {
+      const auto count = static_cast<int64_t>(inputs.size());
+      place.offsets[dim] = place.offsets[dim] * count + number;
+      place.steps[dim] *= count;
+    } else {
+      for (Value before : inputs.take_front(number))
+        place.offsets[dim] += shapeOf(before)[dim];
     }
     place.storage = concat.getResult();
   };
@@ -66,13 +73,25 @@ bool isInSharedStorage(Value tensor) {
   return storageOf(tensor).getDefiningOp<ConcatOp>() != nullptr;
 }
 
+llvm::SmallDenseSet<uint64_t> interleavedDims(Value tensor) {
+  llvm::SmallDenseSet<uint64_t> dims;
+  if (auto concat = tensor.getDefiningOp<ConcatOp>(); concat && concat.getInterleaved()) {
+    dims.insert(concat.getDim());
+    for (Value input : concat.getInputs())
+      for (const uint64_t dim : interleavedDims(input))
+        dims.insert(dim);
+  }
+  return dims;
+}
+
 bool isOneRange(const Placement &place) {
   const llvm::ArrayRef<int64_t> box = shapeOf(place.box), storage = shapeOf(place.storage);
   size_t outermost = 0; // The first dimension in which the box has several elements.
   while (outermost < box.size() && box[outermost] == 1)
     ++outermost;
   return outermost == box.size() ||
-         box.drop_front(outermost + 1) == storage.drop_front(outermost + 1);
+         (place.steps[outermost] == 1 &&
+          box.drop_front(outermost + 1) == storage.drop_front(outermost + 1));
 }
 
 llvm::SmallVector<int64_t> withinOf(const Placement &place) {
@@ -81,6 +100,14 @@ llvm::SmallVector<int64_t> withinOf(const Placement &place) {
     for (int64_t extent : shapeOf(place.storage))
       within.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
   return within;
+}
+
+LayoutAttr boxedLayout(const Placement &place, llvm::ArrayRef<int64_t> parts, int64_t start) {
+  const llvm::SmallVector<int64_t> within = withinOf(place);
+  llvm::ArrayRef<int64_t> steps(place.steps);
+  if (within.empty() || llvm::all_of(steps, [](int64_t step) { return step == 1; }))
+    steps = {};
+  return LayoutAttr::get(place.box.getContext(), parts, within, start, steps);
 }
 
 llvm::SmallVector<Value> partsOf(Value tensor) {

@@ -3,7 +3,8 @@
 // A gantry.concat moves no data: the operators that compute its inputs write into its result. The
 // inputs, and the inputs of inputs, are therefore boxes in the storage of the outermost result. A
 // box has the same dimensions as the storage; it begins at `offsets` and has the extents of the
-// tensor. The inputs of several concatenations may lie in the storage of the largest.
+// tensor. If a concatenation interleaves its inputs, neighbours of a box lie `steps` apart. The
+// inputs of several concatenations may lie in the storage of the largest.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -19,6 +20,8 @@ struct Placement {
   mlir::Value storage;
   /// The index of the box's first element, by dimension of the storage.
   llvm::SmallVector<int64_t> offsets;
+  /// The distance of neighbours of the box in the storage, by dimension.
+  llvm::SmallVector<int64_t> steps;
   /// The box: the tensor itself, or the tensor whose reshape it is.
   mlir::Value box;
 };
@@ -31,12 +34,18 @@ mlir::Value storageOf(mlir::Value tensor);
 /// gantry.concat, or a reshape of one.
 bool isInSharedStorage(mlir::Value tensor);
 
+/// Returns the dimensions along which a tensor is interleaved, itself or in its parts.
+llvm::SmallDenseSet<uint64_t> interleavedDims(mlir::Value tensor);
+
 /// Returns whether the elements of the box, in row-major order, are one range of the storage.
 bool isOneRange(const Placement &place);
 
 /// Returns the extents of the storage, which determine the strides of the box, as LayoutAttr's
 /// `within` has them; empty if the box is one range.
 llvm::SmallVector<int64_t> withinOf(const Placement &place);
+
+/// Returns the layout of the box. parts: the parts of the storage's layout; start: see LayoutAttr.
+LayoutAttr boxedLayout(const Placement &place, llvm::ArrayRef<int64_t> parts, int64_t start);
 
 /// Returns the tensors whose bytes make up `tensor`: the inputs of a gantry.concat, and their
 /// inputs; otherwise the tensor itself or the tensor whose reshape it is.

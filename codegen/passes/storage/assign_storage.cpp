@@ -1,7 +1,7 @@
 // assign-storage: see Passes.td.
-#include "codegen/passes/in_place.h"
+#include "codegen/passes/storage/in_place.h"
 #include "codegen/passes/passes.h"
-#include "codegen/passes/placement.h"
+#include "codegen/passes/storage/placement.h"
 #include "codegen/passes/tensor_dims.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -63,8 +63,8 @@ struct AssignStoragePass : impl::AssignStorageBase<AssignStoragePass> {
       if (place.storage == place.box)
         continue;
       const auto own = cast<LayoutAttr>(layout);
-      const LayoutAttr boxed = LayoutAttr::get(&getContext(), own.getParts(), withinOf(place),
-                                               remainderOf(place, own.getParts()));
+      const LayoutAttr boxed =
+          boxedLayout(place, own.getParts(), remainderOf(place, own.getParts()));
       any |= boxed != own;
       layout = boxed;
     }

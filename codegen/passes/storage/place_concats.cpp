@@ -3,7 +3,7 @@
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/image_reads.h"
 #include "codegen/passes/passes.h"
-#include "codegen/passes/placement.h"
+#include "codegen/passes/storage/placement.h"
 #include "codegen/passes/tensor_dims.h"
 #include "codegen/tiling/emitter/memory_access.h"
 
@@ -50,6 +50,12 @@ RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.get
 bool isComputed(Value tensor) {
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   return generic && (!isMovement(generic) || isShuffle(generic));
+}
+
+/// Returns whether the tensor is interleaved, but not along `dim`, and lies in no other tensor yet.
+bool isInterleaved(Value tensor, uint64_t dim) {
+  const auto dims = interleavedDims(tensor);
+  return !dims.empty() && !dims.contains(dim) && storageOf(tensor) == tensor;
 }
 
 /// Returns the product of the extents, where a dynamic extent counts as 1. All inputs of a
@@ -106,6 +112,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     if (function.isExternal())
       return;
     hoistArgumentDims(function.getBody().front()); // The copies need the sizes.
+    for (ConcatOp interleaved : function.getOps<ConcatOp>())
+      copyRepeated(interleaved);
     // The last concatenation is placed first. When an earlier one is placed, its inputs may then
     // lie in the storage of a later one already.
     llvm::SmallVector<tensor::ConcatOp> concats(function.getOps<tensor::ConcatOp>());
@@ -114,6 +122,17 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
       if (!reason.empty())
         noteReason(concat, reason);
     }
+  }
+
+  /// Copies the inputs of an interleaved tensor that are inputs several times.
+  static void copyRepeated(ConcatOp interleaved) {
+    llvm::DenseSet<Value> seen;
+    OpBuilder builder(interleaved);
+    for (OpOperand &use : interleaved->getOpOperands())
+      if (!seen.insert(use.get()).second) {
+        use.set(copyTensor(builder, interleaved.getLoc(), use.get()));
+        noteReason(use.get().getDefiningOp(), "the tensor is interleaved several times");
+      }
   }
 
   /// Returns why a concatenation cannot be a view, whatever its inputs are; empty if it can.
@@ -185,7 +204,7 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     auto type = typeOf(place.box);
     MLIRContext *context = type.getContext();
     return hasVectorView(type, LayoutAttr::get(context, {})) &&
-           !hasVectorView(type, LayoutAttr::get(context, {}, withinOf(place), startOf(place, {})));
+           !hasVectorView(type, boxedLayout(place, {}, startOf(place, {})));
   }
 
   /// Returns whether all inputs lie in one storage already, one after another.
@@ -246,9 +265,10 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     llvm::DenseSet<Value> seen;
     for (auto [i, input] : llvm::enumerate(concat.getInputs())) {
       const int64_t elements = staticElements(typeOf(input));
-      const bool writable = (isComputed(input) || input.getDefiningOp<tensor::ConcatOp>()) &&
-                            seen.insert(input).second && !isInSharedStorage(input) &&
-                            !isReturned(input);
+      const bool mayBeBox = ((isComputed(input) || input.getDefiningOp<tensor::ConcatOp>()) &&
+                             !isInSharedStorage(input)) ||
+                            isInterleaved(input, concat.getDim());
+      const bool writable = mayBeBox && seen.insert(input).second && !isReturned(input);
       all += elements;
       direct += writable ? elements : 0;
       // The dispatch that moves the elements of a slice or permutation is itself the copy.

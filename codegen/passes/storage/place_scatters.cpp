@@ -2,7 +2,7 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/passes.h"
-#include "codegen/passes/placement.h"
+#include "codegen/passes/storage/placement.h"
 #include "codegen/passes/tensor_dims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

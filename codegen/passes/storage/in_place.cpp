@@ -1,6 +1,6 @@
-#include "codegen/passes/in_place.h"
+#include "codegen/passes/storage/in_place.h"
 
-#include "codegen/passes/placement.h"
+#include "codegen/passes/storage/placement.h"
 #include "codegen/passes/tensor_dims.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

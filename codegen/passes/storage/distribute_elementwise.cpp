@@ -1,0 +1,106 @@
+// distribute-elementwise: see Passes.td.
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/passes.h"
+#include "codegen/passes/storage/placement.h"
+#include "codegen/passes/tensor_dims.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_DISTRIBUTEELEMENTWISE
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+/// Returns the operation if it interleaves tensors; otherwise null.
+ConcatOp interleaving(Value tensor) {
+  auto concat = tensor.getDefiningOp<ConcatOp>();
+  return concat && concat.getInterleaved() ? concat : ConcatOp();
+}
+
+/// Returns whether nothing else uses the parts of an interleaved tensor, and their parts.
+bool ownsParts(Value tensor) {
+  ConcatOp concat = interleaving(tensor);
+  return !concat || llvm::all_of(concat.getInputs(),
+                                 [](Value input) { return input.hasOneUse() && ownsParts(input); });
+}
+
+/// Returns the operand of an elementwise operator that is interleaved, if the operator can be
+/// applied to the parts of this operand instead: nothing else uses the operand, and the other
+/// operands do not vary along the interleaved dimensions.
+OpOperand *interleavedOperand(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() > 0 || op->getNumResults() != 1 ||
+      !op.getIndexingMapsArray().back().isIdentity() ||
+      !op.getBody()->getOps<linalg::IndexOp>().empty())
+    return nullptr;
+  OpOperand *found = nullptr;
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (interleaving(operand->get()) && operand->get().hasOneUse() &&
+        op.getMatchingIndexingMap(operand).isIdentity())
+      found = operand;
+  if (!found || !ownsParts(found->get()))
+    return nullptr;
+  const auto dims = interleavedDims(found->get());
+  for (OpOperand *operand : op.getDpsInputOperands())
+    for (const uint64_t dim : dims)
+      if (operand != found && op.getMatchingIndexingMap(operand).isFunctionOfDim(dim))
+        return nullptr;
+  return found;
+}
+
+/// Returns the operator's result for this value of its operand number `position`. Applies the
+/// operator to each part of the value.
+Value apply(OpBuilder &builder, linalg::GenericOp op, unsigned position, Value value) {
+  const Type element = getElementTypeOrSelf(op.getResult(0));
+  if (ConcatOp concat = interleaving(value)) {
+    llvm::SmallVector<Value> parts;
+    for (Value input : concat.getInputs())
+      parts.push_back(apply(builder, op, position, input));
+    return builder.create<ConcatOp>(op.getLoc(),
+                                    cast<RankedTensorType>(concat.getType()).clone(element), parts,
+                                    concat.getDim(), /*interleaved=*/true);
+  }
+  Value empty = builder.create<tensor::EmptyOp>(op.getLoc(), tensorDims(builder, value), element);
+  llvm::SmallVector<Value> operands(op->getOperands());
+  operands[position] = value;
+  operands.back() = empty;
+  Operation *part = mlir::clone(builder, op, empty.getType(), operands);
+  return part->getResult(0);
+}
+
+struct DistributeElementwisePass : impl::DistributeElementwiseBase<DistributeElementwisePass> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    for (auto op :
+         llvm::make_early_inc_range(function.getBody().front().getOps<linalg::GenericOp>())) {
+      OpOperand *operand = interleavedOperand(op);
+      if (!operand)
+        continue;
+      OpBuilder builder(op);
+      auto before = operand->get().getDefiningOp<ConcatOp>();
+      Value result = apply(builder, op, operand->getOperandNumber(), before.getResult());
+      copyTensorName(op, result.getDefiningOp());
+      op.getResult(0).replaceAllUsesWith(result);
+      op.erase();
+      eraseUnused(before);
+    }
+  }
+
+  static void eraseUnused(ConcatOp concat) {
+    llvm::SmallVector<Value> inputs(concat.getInputs());
+    concat.erase();
+    for (Value input : inputs)
+      if (ConcatOp inner = interleaving(input); inner && inner->use_empty())
+        eraseUnused(inner);
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

@@ -1,0 +1,95 @@
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(distribute-elementwise))' | FileCheck %s
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#channel = affine_map<(d0, d1, d2) -> (d1)>
+#last = affine_map<(d0, d1, d2) -> (d2)>
+
+// The scale of each channel is the same for all parts, so each part is scaled.
+// CHECK-LABEL: func @scaled
+// CHECK-SAME: (%[[A:.*]]: tensor<2x4x3xf32>, %[[B:.*]]: tensor<2x4x3xf32>, %[[S:.*]]: tensor<4xf32>)
+// CHECK: %[[C:.*]] = linalg.generic {{.*}} ins(%[[A]], %[[S]] : tensor<2x4x3xf32>, tensor<4xf32>)
+// CHECK: %[[D:.*]] = linalg.generic {{.*}} ins(%[[B]], %[[S]] : tensor<2x4x3xf32>, tensor<4xf32>)
+// CHECK: %[[R:.*]] = gantry.concat %[[C]], %[[D]] along 2 interleaved {{.*}}-> tensor<2x4x6xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @scaled(%a: tensor<2x4x3xf32>, %b: tensor<2x4x3xf32>, %s: tensor<4xf32>) -> tensor<2x4x6xf32> {
+  %y = gantry.concat %a, %b along 2 interleaved : (tensor<2x4x3xf32>, tensor<2x4x3xf32>) -> tensor<2x4x6xf32>
+  %e = tensor.empty() : tensor<2x4x6xf32>
+  %r = linalg.generic {indexing_maps = [#id, #channel, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y, %s : tensor<2x4x6xf32>, tensor<4xf32>) outs(%e : tensor<2x4x6xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %v = arith.mulf %p, %q : f32
+    linalg.yield %v : f32
+  } -> tensor<2x4x6xf32>
+  return %r : tensor<2x4x6xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// Two dimensions are interleaved, and two operators follow. The batch is dynamic, and the type changes.
+// CHECK-LABEL: func @nested
+// CHECK-COUNT-4: arith.truncf
+// CHECK: gantry.concat {{.*}} along 2 interleaved : (tensor<?x3x3xf16>, tensor<?x3x3xf16>) -> tensor<?x3x6xf16>
+// CHECK: gantry.concat {{.*}} along 1 interleaved : (tensor<?x3x6xf16>, tensor<?x3x6xf16>) -> tensor<?x6x6xf16>
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @nested(%a: tensor<?x3x3xf32>, %b: tensor<?x3x3xf32>, %c: tensor<?x3x3xf32>, %d: tensor<?x3x3xf32>, %n: index) -> tensor<?x6x6xf16> {
+  %0 = gantry.concat %a, %b along 2 interleaved : (tensor<?x3x3xf32>, tensor<?x3x3xf32>) -> tensor<?x3x6xf32>
+  %1 = gantry.concat %c, %d along 2 interleaved : (tensor<?x3x3xf32>, tensor<?x3x3xf32>) -> tensor<?x3x6xf32>
+  %y = gantry.concat %0, %1 along 1 interleaved : (tensor<?x3x6xf32>, tensor<?x3x6xf32>) -> tensor<?x6x6xf32>
+  %e = tensor.empty(%n) : tensor<?x6x6xf32>
+  %f = tensor.empty(%n) : tensor<?x6x6xf16>
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y : tensor<?x6x6xf32>) outs(%e : tensor<?x6x6xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = arith.negf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<?x6x6xf32>
+  %3 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%2 : tensor<?x6x6xf32>) outs(%f : tensor<?x6x6xf16>) {
+  ^bb0(%p: f32, %o: f16):
+    %v = arith.truncf %p : f32 to f16
+    linalg.yield %v : f16
+  } -> tensor<?x6x6xf16>
+  return %3 : tensor<?x6x6xf16>
+}
+
+// -----
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// The other operand differs between the parts.
+// CHECK-LABEL: func @added
+// CHECK: gantry.concat %arg0, %arg1
+// CHECK: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @added(%a: tensor<2x4x3xf32>, %b: tensor<2x4x3xf32>, %s: tensor<2x4x6xf32>) -> tensor<2x4x6xf32> {
+  %y = gantry.concat %a, %b along 2 interleaved : (tensor<2x4x3xf32>, tensor<2x4x3xf32>) -> tensor<2x4x6xf32>
+  %e = tensor.empty() : tensor<2x4x6xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y, %s : tensor<2x4x6xf32>, tensor<2x4x6xf32>) outs(%e : tensor<2x4x6xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %v = arith.addf %p, %q : f32
+    linalg.yield %v : f32
+  } -> tensor<2x4x6xf32>
+  return %r : tensor<2x4x6xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// The program also returns the tensor, so it is stored without the operator in any case.
+// CHECK-LABEL: func @returned
+// CHECK: gantry.concat %arg0, %arg1
+// CHECK: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @returned(%a: tensor<2x4x3xf32>, %b: tensor<2x4x3xf32>) -> (tensor<2x4x6xf32>, tensor<2x4x6xf32>) {
+  %y = gantry.concat %a, %b along 2 interleaved : (tensor<2x4x3xf32>, tensor<2x4x3xf32>) -> tensor<2x4x6xf32>
+  %e = tensor.empty() : tensor<2x4x6xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y : tensor<2x4x6xf32>) outs(%e : tensor<2x4x6xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = arith.negf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<2x4x6xf32>
+  return %y, %r : tensor<2x4x6xf32>, tensor<2x4x6xf32>
+}
