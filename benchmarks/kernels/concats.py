@@ -6,7 +6,7 @@
 Each row is a concatenation of two computed tensors and an operator that reads the result. The script compiles it
 twice: as it is, where the compiler chooses between a view and a copy, and with the two tensors as further outputs,
 which forces a copy. It prints the times of all dispatches in microseconds, their ratio, and the compiler's choice. The
-constants of codegen/passes/place_concats.cpp are right if views have ratios below 1. To measure a view where the
+constants of codegen/passes/storage/place_concats.cpp are right if views have ratios below 1. To measure a view where the
 compiler copies, build it with a smaller constant. Debian: python3-onnx.
 """
 import argparse
