@@ -1,6 +1,7 @@
 #include "codegen/targets/spirv_remainder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -73,10 +74,27 @@ Value exactRemainder(OpBuilder &builder, Location loc, Value x, Value y) {
   Value divisor = b.make<arith::MaxUIOp>(py.mantissa, 1);
   Value left = b.make<arith::MaxSIOp>(b.make<arith::SubIOp>(px.exponent, py.exponent), 0);
   Value rest = b.make<arith::RemUIOp>(px.mantissa, divisor);
-  for (int done = 0; done < kMaxBits; done += kStepBits) {
-    Value step = b.make<arith::MinUIOp>(left, kStepBits);
-    rest = b.make<arith::RemUIOp>(b.make<arith::ShLIOp>(rest, step), divisor);
-    left = b.make<arith::SubIOp>(left, step);
+  // Returns the new remainder, and the number of bits that are left.
+  const auto step = [&](Value before, Value bits) -> std::pair<Value, Value> {
+    Value some = b.make<arith::MinUIOp>(bits, kStepBits);
+    Value after = b.make<arith::RemUIOp>(b.make<arith::ShLIOp>(before, some), divisor);
+    return {after, b.make<arith::SubIOp>(bits, some)};
+  };
+  if (isa<VectorType>(b.type())) {
+    for (int done = 0; done < kMaxBits; done += kStepBits)
+      std::tie(rest, left) = step(rest, left);
+  } else { // Most quotients have few bits, so few rounds are needed.
+    Value rounds = b.make<arith::DivUIOp>(b.make<arith::AddIOp>(left, kStepBits - 1), kStepBits);
+    Value zero = builder.create<arith::ConstantIndexOp>(loc, 0);
+    Value one = builder.create<arith::ConstantIndexOp>(loc, 1);
+    Value bound = builder.create<arith::IndexCastUIOp>(loc, builder.getIndexType(), rounds);
+    auto loop =
+        builder.create<scf::ForOp>(loc, zero, bound, one, ValueRange{rest, left},
+                                   [&](OpBuilder &, Location at, Value, ValueRange carried) {
+                                     const auto [after, bits] = step(carried[0], carried[1]);
+                                     builder.create<scf::YieldOp>(at, ValueRange{after, bits});
+                                   });
+    rest = loop.getResult(0);
   }
 
   // The result is rest * 2^(py.exponent - 150). rest is below 2^24, so its conversion to a float is
