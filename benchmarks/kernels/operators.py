@@ -31,9 +31,9 @@ from shapes import measure
 OPSET = 20
 F32, I32, I64, U8, I8, BOOL = (TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64, TensorProto.UINT8,
                                TensorProto.INT8, TensorProto.BOOL)
-WIDE = [1024, 1024]         # A matrix of 4 MiB,
-IMAGE = [1, 64, 112, 112]   # an image of 3 MiB,
-ROWS = [512, 768]           # and the activations of a transformer.
+WIDE = [1024, 1024]         # A matrix; 4 MiB of floats.
+IMAGE = [1, 64, 112, 112]   # An image; 3 MiB of floats.
+ROWS = [512, 768]           # The activations of a transformer; 1.5 MiB of floats.
 
 
 class Row:

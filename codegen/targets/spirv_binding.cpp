@@ -140,8 +140,8 @@ private:
     function_.removeArgAttrsAttr();
   }
 
-  /// Returns the format of texels of type `loaded`. stored: the type of the elements in memory, if
-  /// it is another one.
+  /// Returns the format of texels whose elements are loaded as `loaded`. stored: the type of the
+  /// elements in memory; null if it is `loaded`.
   static TexelFormat texelFormatOf(Type loaded, Type stored) {
     if (loaded.isF32())
       return stored ? TexelFormat::kRgba16f : TexelFormat::kRgba32f;

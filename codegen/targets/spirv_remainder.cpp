@@ -74,7 +74,8 @@ Value exactRemainder(OpBuilder &builder, Location loc, Value x, Value y) {
   Value divisor = b.make<arith::MaxUIOp>(py.mantissa, 1);
   Value left = b.make<arith::MaxSIOp>(b.make<arith::SubIOp>(px.exponent, py.exponent), 0);
   Value rest = b.make<arith::RemUIOp>(px.mantissa, divisor);
-  // Returns the new remainder, and the number of bits that are left.
+  // Takes up to kStepBits of the remaining bits of the quotient. Returns the new remainder, and the
+  // number of bits that then remain.
   const auto step = [&](Value before, Value bits) -> std::pair<Value, Value> {
     Value some = b.make<arith::MinUIOp>(bits, kStepBits);
     Value after = b.make<arith::RemUIOp>(b.make<arith::ShLIOp>(before, some), divisor);

@@ -5,9 +5,10 @@
 // rounded or y is infinite. No formula in floats is exact on every device, because SPIR-V does not
 // guarantee a fused multiply-add. Therefore the mantissas mx and my are divided as integers. Let d
 // be the difference of the exponents. The mantissa of the result is the remainder of mx * 2^d by
-// my. It is computed in steps that multiply by at most 2^8 and take the remainder. d is at most
-// 253, so there are 32 steps without branches, each with one remainder of 32-bit integers. The
-// result is exact for all finite numbers, including denormal ones, but slow to compute.
+// my. It is computed in steps that multiply by at most 2^8 and take the remainder of two 32-bit
+// integers. d is at most 253, so there are at most 32 steps. For scalars they are a loop with
+// ceil(d / 8) rounds, for vectors 32 steps without branches. The result is exact for all finite
+// numbers, including denormal ones.
 #pragma once
 
 namespace mlir {

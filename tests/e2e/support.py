@@ -209,6 +209,17 @@ class Test:
             worst = max(worst, found["l2"])
         return f"relative L2 {worst:.1e}"
 
+    def compare_plain(self, model, x, y, tolerance=1e-5):
+        """Compiles a model, given as bytes, and runs it in every variant. x and y are its input and the expected output, each
+        a pair of a shape and a list of f32."""
+        for name, (shape, values) in {"x": x, "y": y}.items():
+            write_npy(self.folder / f"{name}.npy", "f", tuple(shape), values)
+        path = self.folder / "model.onnx"
+        path.write_bytes(model)
+        self.compile(path)
+        return max(self.compare([self.folder / "x.npy"], [self.folder / "y.npy"], variant, tolerance)
+                   for variant in VARIANTS)
+
     def arena(self, artifact, dims=()):
         """Checks that the arena of the artifact's plan is between its lower bound and ARENA_RATIO times the bound."""
         words = [w for dim in dims for w in ("--dim", dim)]

@@ -101,7 +101,7 @@ def main():
         name = "x".join(map(str, case[:2] + tuple(case[3]) + tuple(case[4]))) + f" stride {case[5]} in place"
         test.check(name, interleaved, test, case)
         test.check(name + ", concatenated", lambda: interleaved(test, case, 2, joined=True))
-    # One of the four equal phases is computed, and copied three times.
+    # Four commands: one for all phases, two copies (a column, then a row), and Relu.
     test.check("equal phases", lambda: interleaved(test, INTERLEAVED[-1], equal=True))
     test.finish()
 

@@ -395,8 +395,8 @@ func.func @windows_and_output(%x: tensor<1x8x53x53xf32>) -> (tensor<1x16x53x53xf
 // -----
 
 // Two tensors are interleaved, and the result is an input of a concatenation: both are written into its result, the
-// second from an odd column on. A third dispatch writes the same tensor again, because the tensor cannot lie at two
-// places.
+// second from column 1 on. The last tensor is interleaved with itself. It cannot lie at two places, so it is copied to
+// the second one.
 // CHECK-LABEL: func @interleaved
 // CHECK: gantry.concat %{{.*}}, %{{.*}} along 1 interleaved
 // CHECK: gantry.concat %{{.*}}, %{{.*}} along 0

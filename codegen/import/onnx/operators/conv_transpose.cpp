@@ -270,7 +270,7 @@ Tensor filterOf(ImportContext &import, const TransposedConv &conv, const Phase &
 
 /// The rows of a phase that are computed, along each axis.
 struct Rows {
-  llvm::SmallVector<int64_t> first; // In rows of the comment at the start of this file.
+  llvm::SmallVector<int64_t> first; // The first `row`, as the start of this file defines it.
   Dims count;
 };
 
@@ -323,7 +323,9 @@ Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
 /// rows. isOne: all phases read the same elements of x.
 bool canInterleave(ImportContext &import, const TransposedConv &conv, llvm::ArrayRef<Phase> phases,
                    bool isOne) {
-  // With few channels, one convolution for all phases is faster: it loads x once.
+  // With few output channels, one convolution for all phases is faster, because it loads x once.
+  // Measured for 64 input channels at 28 x 28 with kernels of 2 and 4 and stride 2: for 3, 8 and 12
+  // output channels it takes 0.53 to 0.92 of the time, for 4, 16 and 32 it takes 0.88 to 1.24.
   constexpr int64_t kMinChannels = 16;
   if (phases.size() == 1 || llvm::any_of(phases, std::mem_fn(&Phase::isEmpty)) ||
       conv.x.isConstant() || import.foldsEverything() ||

@@ -230,8 +230,9 @@ template <bool isMax> void importArg(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, import.generic(spec));
 }
 
-// A prefix sum adds up, for each position, the elements before it, or after it if `reverse` is set,
-// and the element at the position unless `exclusive` is set.
+// The kind of a prefix sum. Each element of the result is the sum of the elements before its
+// position (`reverse`: after it). The sum includes the element at the position itself, unless
+// `exclusive` is set.
 struct PrefixSum {
   bool exclusive = false, reverse = false;
 };

@@ -138,7 +138,7 @@ std::optional<int64_t> wholeFactor(const Mode &mode, const Axis &a) {
   return factor;
 }
 
-// floor((a * o + b) / c).
+// The quotient floor((a * o + b) / c), as a function of the output position o.
 struct Division {
   int64_t a, b, c;
   int64_t at(int64_t o) const { return llvm::divideFloorSigned(a * o + b, c); }
