@@ -17,6 +17,8 @@ int64_t saturate(__int128 value) {
   return static_cast<int64_t>(value);
 }
 
+using Terms = llvm::SmallVector<IndexTerm, 8>;
+
 int64_t floorDivInt(int64_t a, int64_t b) {
   int64_t q = a / b;
   return q * b > a ? q - 1 : q;
@@ -34,27 +36,40 @@ IndexExpr IndexSpace::addVariable(mlir::Value value, int64_t low, int64_t high, 
   variable.perLane = perLane;
   variable.weight = weight_;
   variables_.push_back(std::move(variable));
-  IndexExpr result;
-  result.terms.push_back({static_cast<int32_t>(variables_.size() - 1), 1});
+  return exprOfVariable(static_cast<int32_t>(variables_.size() - 1));
+}
+
+IndexExpr IndexSpace::exprOf(llvm::ArrayRef<IndexTerm> terms, int64_t constant) {
+  IndexExpr result(constant);
+  if (terms.empty())
+    return result;
+  auto found = lists_.find(terms);
+  if (found == lists_.end())
+    found = lists_.emplace(terms.begin(), terms.end()).first;
+  result.terms = *found;
   return result;
 }
 
-IndexExpr IndexSpace::add(const IndexExpr &a, const IndexExpr &b) const {
-  IndexExpr result(a.constant + b.constant);
+IndexExpr IndexSpace::add(const IndexExpr &a, const IndexExpr &b) {
+  IndexExpr result = b.isConstant() ? a : b;
+  result.constant = a.constant + b.constant;
+  if (a.isConstant() || b.isConstant())
+    return result;
+  Terms sum;
   size_t i = 0, j = 0;
   while (i < a.terms.size() || j < b.terms.size()) {
     if (j == b.terms.size() || (i < a.terms.size() && a.terms[i].first < b.terms[j].first)) {
-      result.terms.push_back(a.terms[i++]);
+      sum.push_back(a.terms[i++]);
     } else if (i == a.terms.size() || b.terms[j].first < a.terms[i].first) {
-      result.terms.push_back(b.terms[j++]);
+      sum.push_back(b.terms[j++]);
     } else {
       int64_t coefficient = a.terms[i].second + b.terms[j].second;
       if (coefficient != 0)
-        result.terms.push_back({a.terms[i].first, coefficient});
+        sum.push_back({a.terms[i].first, coefficient});
       ++i, ++j;
     }
   }
-  return result;
+  return exprOf(sum, result.constant);
 }
 
 double IndexSpace::weight(const IndexExpr &expr) const {
@@ -64,25 +79,43 @@ double IndexSpace::weight(const IndexExpr &expr) const {
   return result;
 }
 
-std::pair<IndexExpr, IndexExpr> IndexSpace::splitUniform(const IndexExpr &expr) const {
-  IndexExpr uniform(expr.constant), varying(0);
+std::pair<IndexExpr, IndexExpr> IndexSpace::splitUniform(const IndexExpr &expr) {
+  Terms uniform, varying;
   for (auto term : expr.terms)
-    (variables_[term.first].perLane ? varying : uniform).terms.push_back(term);
-  return {uniform, varying};
+    (variables_[term.first].perLane ? varying : uniform).push_back(term);
+  return {exprOf(uniform, expr.constant), exprOf(varying, 0)};
 }
 
 bool IndexSpace::isUniform(const IndexExpr &expr) const {
   return llvm::none_of(expr.terms, [&](auto term) { return variables_[term.first].perLane; });
 }
 
-IndexExpr IndexSpace::scale(const IndexExpr &a, int64_t factor) const {
-  if (factor == 0)
-    return IndexExpr(0);
-  IndexExpr result = a;
-  result.constant *= factor;
-  for (auto &term : result.terms)
+IndexExpr IndexSpace::scale(const IndexExpr &a, int64_t factor) {
+  if (factor == 1)
+    return a;
+  if (factor == 0 || a.isConstant())
+    return IndexExpr(a.constant * factor);
+  Terms scaled(a.terms);
+  for (IndexTerm &term : scaled)
     term.second *= factor;
-  return result;
+  return exprOf(scaled, a.constant * factor);
+}
+
+IndexExpr IndexSpace::divideExactly(const IndexExpr &a, int64_t divisor) {
+  Terms divided(a.terms);
+  for (IndexTerm &term : divided)
+    term.second /= divisor;
+  return exprOf(divided, a.constant / divisor);
+}
+
+std::pair<IndexExpr, int64_t> IndexSpace::withoutVariable(const IndexExpr &a, int32_t variable) {
+  const auto *found =
+      llvm::find_if(a.terms, [&](const IndexTerm &term) { return term.first == variable; });
+  if (found == a.terms.end())
+    return {a, 0};
+  Terms rest(a.terms);
+  rest.erase(rest.begin() + (found - a.terms.begin()));
+  return {exprOf(rest, a.constant), found->second};
 }
 
 IndexExpr IndexSpace::mul(const IndexExpr &a, const IndexExpr &b) {
@@ -93,11 +126,7 @@ IndexExpr IndexSpace::mul(const IndexExpr &a, const IndexExpr &b) {
   // The product is distributed over the terms, so that the result is a sum again. The product of
   // two variables becomes a variable.
   IndexExpr result(a.constant * b.constant);
-  auto single = [](std::pair<int32_t, int64_t> term) {
-    IndexExpr expr;
-    expr.terms.push_back({term.first, 1});
-    return expr;
-  };
+  auto single = [&](IndexTerm term) { return exprOfVariable(term.first); };
   for (auto term : a.terms)
     result = add(result, scale(single(term), term.second * b.constant));
   for (auto term : b.terms)
@@ -119,20 +148,20 @@ IndexExpr IndexSpace::mul(const IndexExpr &a, const IndexExpr &b) {
 }
 
 std::pair<IndexExpr, IndexExpr> IndexSpace::split(const IndexExpr &a, int64_t b) {
-  IndexExpr quotient(floorDivInt(a.constant, b)), remainder;
-  remainder.constant = a.constant - quotient.constant * b;
+  const int64_t whole = floorDivInt(a.constant, b);
+  Terms quotient, remainder;
   for (auto term : a.terms) {
     if (term.second % b == 0)
-      quotient.terms.push_back({term.first, term.second / b});
+      quotient.push_back({term.first, term.second / b});
     else
-      remainder.terms.push_back(term);
+      remainder.push_back(term);
   }
-  return {quotient, remainder};
+  return {exprOf(quotient, whole), exprOf(remainder, a.constant - whole * b)};
 }
 
 IndexExpr IndexSpace::floorDiv(const IndexExpr &a, const IndexExpr &b) {
   if (!b.isConstant()) {
-    if (a.base() == b.base() && a.constant == b.constant)
+    if (a == b)
       return IndexExpr(1);
     IndexRange ra = range(a), rb = range(b);
     if (ra.low >= 0 && ra.high < rb.low)
@@ -150,9 +179,7 @@ IndexExpr IndexSpace::floorDiv(const IndexExpr &a, const IndexExpr &b) {
   // (g·x + c) / (g·d) = x / d for 0 <= c < g.
   int64_t g = std::gcd(baseDivisor(remainder), divisor);
   if (g > 1 && remainder.constant >= 0 && remainder.constant < g) {
-    IndexExpr reduced = remainder.base();
-    for (auto &term : reduced.terms)
-      term.second /= g;
+    const IndexExpr reduced = divideExactly(remainder.base(), g);
     if (divisor / g == 1)
       return add(quotient, reduced);
     remainder = reduced;
@@ -192,9 +219,7 @@ IndexExpr IndexSpace::opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &r
     variable.weight = std::max(weight(lhs), weight(rhs));
     variables_.push_back(std::move(variable));
   }
-  IndexExpr result;
-  result.terms.push_back({found->second, 1});
-  return result;
+  return exprOfVariable(found->second);
 }
 
 IndexExpr IndexSpace::evaluate(mlir::AffineExpr expr, llvm::ArrayRef<IndexExpr> dims,
@@ -271,7 +296,7 @@ int64_t IndexSpace::baseDivisor(const IndexExpr &expr) const {
 }
 
 mlir::Value IndexSpace::materialize(const IndexExpr &expr, mlir::OpBuilder &builder,
-                                    mlir::Location loc) const {
+                                    mlir::Location loc) {
   using namespace mlir::arith;
   mlir::Value sum;
   for (auto [index, coefficient] : expr.terms) {
@@ -288,7 +313,7 @@ mlir::Value IndexSpace::materialize(const IndexExpr &expr, mlir::OpBuilder &buil
 }
 
 mlir::Value IndexSpace::materializeVariable(const Variable &variable, mlir::OpBuilder &builder,
-                                            mlir::Location loc) const {
+                                            mlir::Location loc) {
   using namespace mlir::arith;
   if (variable.kind == Kind::kLeaf)
     return variable.value;

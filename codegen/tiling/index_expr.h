@@ -10,7 +10,8 @@
 // This is not an affine analysis: there are no integer sets and no emptiness tests. Ranges are
 // intervals.
 //
-// Threads: an IndexSpace belongs to one kernel and one thread.
+// Ownership: an expression is valid as long as the IndexSpace that made it, and only together with
+// other expressions of that space. Threads: an IndexSpace belongs to one kernel and one thread.
 #pragma once
 
 #include "mlir/IR/AffineExpr.h"
@@ -20,29 +21,35 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace gantry::codegen {
 
+/// A variable and its coefficient.
+using IndexTerm = std::pair<int32_t, int64_t>;
+
 struct IndexExpr {
-  llvm::SmallVector<std::pair<int32_t, int64_t>, 4>
-      terms; // (variable, coefficient), sorted by variable.
+  // Sorted by variable. The IndexSpace owns the lists, and equal lists are one list, so that
+  // expressions are cheap to copy and to compare.
+  llvm::ArrayRef<IndexTerm> terms;
   int64_t constant = 0;
 
   IndexExpr() = default;
   explicit IndexExpr(int64_t value) : constant(value) {}
   bool isConstant() const { return terms.empty(); }
   bool operator==(const IndexExpr &other) const {
-    return constant == other.constant && terms == other.terms;
+    return constant == other.constant && terms.data() == other.terms.data();
   }
   bool operator<(const IndexExpr &other) const {
+    if (terms.data() == other.terms.data())
+      return constant < other.constant;
     const size_t common = std::min(terms.size(), other.terms.size());
     for (size_t i = 0; i < common; ++i)
       if (terms[i] != other.terms[i])
         return terms[i] < other.terms[i];
-    return terms.size() != other.terms.size() ? terms.size() < other.terms.size()
-                                              : constant < other.constant;
+    return terms.size() < other.terms.size();
   }
   /// The expression without its constant.
   IndexExpr base() const {
@@ -74,13 +81,17 @@ public:
   double weight(const IndexExpr &expr) const;
   /// Splits an expression into two: first the constant and the terms that are equal in all
   /// invocations of a subgroup, then the other terms.
-  std::pair<IndexExpr, IndexExpr> splitUniform(const IndexExpr &expr) const;
+  std::pair<IndexExpr, IndexExpr> splitUniform(const IndexExpr &expr);
   /// Returns whether the value is the same in all invocations of a subgroup.
   bool isUniform(const IndexExpr &expr) const;
 
-  IndexExpr add(const IndexExpr &a, const IndexExpr &b) const;
-  IndexExpr sub(const IndexExpr &a, const IndexExpr &b) const { return add(a, scale(b, -1)); }
-  IndexExpr scale(const IndexExpr &a, int64_t factor) const;
+  IndexExpr add(const IndexExpr &a, const IndexExpr &b);
+  IndexExpr sub(const IndexExpr &a, const IndexExpr &b) { return add(a, scale(b, -1)); }
+  IndexExpr scale(const IndexExpr &a, int64_t factor);
+  /// Divides the constant and all coefficients, which must be multiples of the divisor.
+  IndexExpr divideExactly(const IndexExpr &a, int64_t divisor);
+  /// Returns the expression without the term of the variable, and the coefficient of that term.
+  std::pair<IndexExpr, int64_t> withoutVariable(const IndexExpr &a, int32_t variable);
   IndexExpr mul(const IndexExpr &a, const IndexExpr &b);
   /// Floor division and remainder. b > 0.
   IndexExpr floorDiv(const IndexExpr &a, const IndexExpr &b);
@@ -107,8 +118,7 @@ public:
   bool shareVariables(const IndexExpr &a, const IndexExpr &b) const;
 
   /// Emits the expression as arith ops on index.
-  mlir::Value materialize(const IndexExpr &expr, mlir::OpBuilder &builder,
-                          mlir::Location loc) const;
+  mlir::Value materialize(const IndexExpr &expr, mlir::OpBuilder &builder, mlir::Location loc);
 
 private:
   enum class Kind : uint8_t { kLeaf, kDiv, kMod, kMul };
@@ -124,10 +134,33 @@ private:
   IndexExpr opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &rhs, IndexRange range);
   /// Splits a = b·quotient + remainder and returns (quotient, remainder). No coefficient of the
   /// remainder is a multiple of b, and its constant is in [0, b).
-  static std::pair<IndexExpr, IndexExpr> split(const IndexExpr &a, int64_t b);
+  std::pair<IndexExpr, IndexExpr> split(const IndexExpr &a, int64_t b);
+  /// Returns the expression with these terms, which are sorted by variable and not zero.
+  IndexExpr exprOf(llvm::ArrayRef<IndexTerm> terms, int64_t constant);
+  IndexExpr exprOfVariable(int32_t variable) { return exprOf(IndexTerm(variable, 1), 0); }
   mlir::Value materializeVariable(const Variable &variable, mlir::OpBuilder &builder,
-                                  mlir::Location loc) const;
+                                  mlir::Location loc);
 
+  // Sets of lists that can be searched without making a list.
+  struct TermsHash {
+    using is_transparent = void;
+    size_t operator()(llvm::ArrayRef<IndexTerm> terms) const {
+      uint64_t hash = 0;
+      for (auto [variable, coefficient] : terms) {
+        hash = (hash ^ static_cast<uint32_t>(variable)) * 0x9e3779b97f4a7c15;
+        hash = (hash ^ (hash >> 32) ^ static_cast<uint64_t>(coefficient)) * 0x9e3779b97f4a7c15;
+      }
+      return hash ^ (hash >> 32);
+    }
+  };
+  struct TermsEqual {
+    using is_transparent = void;
+    bool operator()(llvm::ArrayRef<IndexTerm> a, llvm::ArrayRef<IndexTerm> b) const {
+      return a == b;
+    }
+  };
+
+  std::unordered_set<std::vector<IndexTerm>, TermsHash, TermsEqual> lists_; // All lists of terms.
   std::vector<Variable> variables_;
   double weight_ = 1;
   std::map<std::pair<Kind, std::pair<IndexExpr, IndexExpr>>, int32_t> opaque_;

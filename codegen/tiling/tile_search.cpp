@@ -81,7 +81,11 @@ void TileSearch::descend(CostedTile &from) {
         (candidate.*sizesOf)[d] = size;
         if (!isAllowed(candidate, profile_, extents_))
           continue;
+        const auto [known, isNew] = met_.try_emplace({candidate.result, candidate.reduction}, 0);
+        if (!isNew && known->second >= from.cost * kMinGain)
+          continue;
         CostedTile next = costed(candidate);
+        known->second = next.cost;
         if (next.cost < from.cost * kMinGain) {
           from = std::move(next);
           improved = true;

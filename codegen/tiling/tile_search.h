@@ -6,6 +6,8 @@
 #include "codegen/tiling/tile_choice.h"
 #include "codegen/tiling/tile_cost.h"
 
+#include <map>
+
 namespace gantry::codegen {
 
 /// A tile, the predicted cost of the kernel, and that of one tile.
@@ -40,7 +42,8 @@ public:
   TileChoice cheapest(llvm::ArrayRef<TileShape> tiles);
   /// Improves a tile by coordinate descent. A change sets one element of TileShape::result or
   /// TileShape::reduction to another value. Makes the change that lowers the cost most, and repeats
-  /// this until no change lowers the cost by at least 0.1 %.
+  /// this until no change lowers the cost by at least 0.1 %. All descents of one search must start
+  /// from tiles that differ in these members only.
   void descend(CostedTile &from);
   /// Ranks the different tiles that were compared: `best` has rank 0, the others follow by cost.
   /// Returns the tile with rank `candidate`, or `best` if there are not as many. Needs keepsAll.
@@ -62,6 +65,9 @@ private:
   const bool keepsAll_;
   const bool wantsSlices_; // See wantsSlices().
   int32_t compared_ = 0;
+  // The costs of the tiles that descents have met, by TileShape::result and TileShape::reduction.
+  // Descents meet most tiles several times.
+  std::map<std::pair<llvm::SmallVector<int64_t>, llvm::SmallVector<int64_t>>, double> met_;
   std::vector<CostedTile> all_; // The supported tiles that were compared; empty without keepsAll.
 };
 

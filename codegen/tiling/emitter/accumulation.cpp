@@ -47,6 +47,7 @@ void Accumulation::accumulate(linalg::GenericOp op, llvm::ArrayRef<LoopIndex> st
   op.getReductionDims(reductionDims);
   AffineMap outputMap = op.getIndexingMapsArray()[op.getNumDpsInputs()];
   std::vector<LoopIndex> loops;
+  loops.reserve(steps.size() * points.size());
   llvm::SmallVector<int32_t> guards;
   for (const LoopIndex &step : steps) {
     for (const Point &point : points) {

@@ -156,6 +156,7 @@ Values BodyEvaluator::elementsOf(linalg::GenericOp op, OpOperand &operand,
     return Values(loops.size(), evaluator_.scalar(operand.get()));
   AffineMap map = op.getMatchingIndexingMap(&operand);
   std::vector<Point> points;
+  points.reserve(loops.size());
   for (auto [coordinates, guard] : llvm::zip(loops, guards)) {
     points.push_back(shapes_.operandPoint(map, coordinates, guard));
     points.back().guard = guards_.ofOperand(guard, points.back().index);

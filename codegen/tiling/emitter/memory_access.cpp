@@ -53,14 +53,6 @@ std::map<Group, Members> alignedGroups(const IndexSpace &space, llvm::ArrayRef<I
   return groups;
 }
 
-/// Converts the address of an aligned group from elements to groups.
-IndexExpr inVectors(IndexExpr address) {
-  address.constant /= kWidth;
-  for (auto &term : address.terms)
-    term.second /= kWidth;
-  return address;
-}
-
 } // namespace
 
 // ---- addresses ----------------------------------------------------------------------------------
@@ -152,12 +144,12 @@ void MemoryAccess::loadVectors(const Request &request, Values &result,
     llvm::SmallVector<std::pair<int32_t, IndexExpr>> uniform;
     for (auto &[group, members] : groups)
       if (space_.isUniform(group.start) && guards_.isUniform(group.guard))
-        uniform.push_back({group.guard, inVectors(group.start)});
+        uniform.push_back({group.guard, space_.divideExactly(group.start, kWidth)});
     shared = loadShared(request, uniform);
   }
   const Type element = request.type.getElementType();
   for (auto &[group, members] : groups) {
-    const IndexExpr index = inVectors(group.start);
+    const IndexExpr index = space_.divideExactly(group.start, kWidth);
     PlacedVector placed;
     if (auto found = shared.find({group.guard, index}); found != shared.end()) {
       placed = found->second;
@@ -503,7 +495,7 @@ void MemoryAccess::storeVectors(RankedTensorType type, llvm::ArrayRef<Point> poi
   for (const Point &point : points)
     guards.push_back(point.guard);
   for (auto &[group, members] : alignedGroups(space_, addresses, guards, kWidth)) {
-    const IndexExpr index = inVectors(group.start);
+    const IndexExpr index = space_.divideExactly(group.start, kWidth);
     sink_.count(Cost::kVectorStore, vectorCost(index));
     llvm::SmallVector<Value, 4> elements(kWidth);
     for (auto [i, lane] : members) {

@@ -7,6 +7,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
+#include <bit>
+
 namespace gantry::codegen {
 
 using namespace mlir;
@@ -50,25 +52,55 @@ Value TensorEvaluator::splatOf(Operation *op, Type element) {
 
 // ---- tensors ------------------------------------------------------------------------------------
 
+namespace {
+
+/// The distinct points of a list.
+struct DistinctPoints {
+  llvm::SmallVector<unsigned> first;    // By distinct point: the position of the first equal point.
+  llvm::SmallVector<unsigned> position; // By point: its position in `first`.
+};
+
+size_t hashOf(const Point &point) {
+  size_t hash = static_cast<uint32_t>(point.guard);
+  for (const IndexExpr &index : point.index) {
+    hash = (hash ^ reinterpret_cast<uintptr_t>(index.terms.data())) * 0x9e3779b97f4a7c15;
+    hash = (hash ^ (hash >> 32) ^ static_cast<uint64_t>(index.constant)) * 0x9e3779b97f4a7c15;
+  }
+  return hash ^ (hash >> 32);
+}
+
+/// Finds equal points with a hash table with open addressing. A kernel evaluates thousands of
+/// points, most of them for the prediction of a tile's cost.
+DistinctPoints distinctPoints(llvm::ArrayRef<Point> points) {
+  constexpr unsigned kFree = ~0u;
+  DistinctPoints result;
+  const size_t mask = std::bit_ceil(2 * points.size() + 1) - 1;
+  llvm::SmallVector<unsigned, 0> table(mask + 1, kFree); // Positions in result.first.
+  result.position.reserve(points.size());
+  for (unsigned i = 0; i < points.size(); ++i) {
+    size_t slot = hashOf(points[i]) & mask;
+    while (table[slot] != kFree && !(points[result.first[table[slot]]] == points[i]))
+      slot = (slot + 1) & mask;
+    if (table[slot] == kFree) {
+      table[slot] = result.first.size();
+      result.first.push_back(i);
+    }
+    result.position.push_back(table[slot]);
+  }
+  return result;
+}
+
+} // namespace
+
 /// Evaluates each distinct point once. Points are equal, for example, if an operand does not depend
 /// on a tile dimension.
 Values TensorEvaluator::onDistinctPoints(Value tensor, llvm::ArrayRef<Point> points,
                                          Evaluate evaluate) {
-  const auto isLess = [&](unsigned a, unsigned b) {
-    const Point &first = points[a], &second = points[b];
-    return first.guard != second.guard ? first.guard < second.guard : first.index < second.index;
-  };
-  std::map<unsigned, unsigned, decltype(isLess)> seen(isLess); // Position in `distinct`, by point.
-  llvm::SmallVector<unsigned> distinct, position;
-  for (unsigned i = 0; i < points.size(); ++i) {
-    const auto [found, inserted] = seen.try_emplace(i, distinct.size());
-    if (inserted)
-      distinct.push_back(i);
-    position.push_back(found->second);
-  }
+  const auto [distinct, position] = distinctPoints(points);
   if (!keepsElements_ && distinct.size() == points.size())
     return evaluate(points);
   std::vector<Point> different;
+  different.reserve(distinct.size());
   for (unsigned i : distinct)
     different.push_back(points[i]);
   Values values, result;
@@ -119,6 +151,7 @@ Values TensorEvaluator::evaluateElementwise(linalg::GenericOp op, unsigned resul
                                             llvm::ArrayRef<Point> points, const PointGrid &grid) {
   AffineMap outputMap = op.getIndexingMapsArray()[op.getNumDpsInputs() + resultNumber];
   std::vector<LoopIndex> loops;
+  loops.reserve(points.size());
   llvm::SmallVector<int32_t> guards;
   for (const Point &point : points) {
     loops.push_back(shapes_.loopCoordinates(op, outputMap, point));

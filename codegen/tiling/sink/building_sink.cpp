@@ -76,13 +76,7 @@ Value BuildingSink::index(const IndexExpr &expr) {
 }
 
 Value BuildingSink::address(unsigned buffer, const IndexExpr &expr, int64_t elements) {
-  IndexExpr rest = expr;
-  int64_t step = 0;
-  llvm::erase_if(rest.terms, [&](auto term) {
-    if (term.first == outermost_)
-      step = term.second;
-    return term.first == outermost_;
-  });
+  const auto [rest, step] = space_.withoutVariable(expr, outermost_);
   const IndexRange bounds = space_.range(rest);
   outermostUsed_ |= space_.dependsOn(rest, outermost_) || step < 0 ||
                     (step > 0 && (bounds.low < 0 || bounds.high >= step));

@@ -19,7 +19,7 @@ public:
   /// Builds at the builder's insertion point. space: the IndexSpace of the expressions that index()
   /// and address() take. buffers: the tensor arguments, then the result. `builder` and `space` must
   /// outlive the sink.
-  BuildingSink(mlir::OpBuilder &builder, mlir::Location loc, const IndexSpace &space,
+  BuildingSink(mlir::OpBuilder &builder, mlir::Location loc, IndexSpace &space,
                llvm::ArrayRef<Buffer> buffers)
       : builder_(builder), loc_(loc), space_(space), buffers_(buffers.begin(), buffers.end()) {}
 
@@ -67,7 +67,7 @@ private:
 
   mlir::OpBuilder &builder_;
   mlir::Location loc_;
-  const IndexSpace &space_;
+  IndexSpace &space_;
   llvm::SmallVector<Buffer> buffers_;
   mlir::Value pool_;
   llvm::SmallVector<mlir::Operation *>

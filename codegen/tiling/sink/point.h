@@ -20,6 +20,7 @@ using LoopIndex = llvm::SmallVector<IndexExpr, 6>;
 struct Point {
   llvm::SmallVector<IndexExpr, 4> index;
   int32_t guard = 0;
+  bool operator==(const Point &other) const { return guard == other.guard && index == other.index; }
 };
 
 /// Returns a point's index as a key for maps.
