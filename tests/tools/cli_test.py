@@ -494,7 +494,12 @@ class Show(Tool):
         text = self.works("bench", self.artifact, "--runs", "7")
         self.assertIn("7 runs", text)
         self.assertIn("GFLOP/s", text)
+        self.assertRegex(text, r"start .*s to the first answer: load .*s \(\d+ pipelines\), first run .*s\n")
         report = json.loads(self.works("bench", self.artifact, "--seconds", "0.05", "--json"))
+        self.assertGreater(report["first_run_ns"], 0)
+        self.assertGreater(report["load_ns"], 0)
+        self.assertEqual(report["first_answer_ns"], report["load_ns"] + report["first_run_ns"])
+        self.assertGreater(report["pipelines"], 0)
         self.assertGreaterEqual(report["run"]["count"], 5)
         self.assertGreater(len(report["dispatches"]), 0)
         for dispatch in report["dispatches"]:

@@ -27,7 +27,8 @@ struct BenchOptions {
 };
 
 struct Measurement {
-  std::vector<double> hostNs, gpuNs;              // One time per run.
+  double firstRunNs = 0;                          // The session's first run, warm-up or not.
+  std::vector<double> hostNs, gpuNs;              // One time per measured run.
   std::vector<gantry_dispatch_info_t> dispatches; // Dispatches of the last run.
   std::vector<std::vector<double>> dispatchNs;    // Indexed by dispatch, then by run.
 };
@@ -41,20 +42,26 @@ double nowNs() {
 Measurement measure(HostSession &session, const BenchOptions &options) {
   constexpr size_t kMinRuns = 5;
   Progress progress;
+  Measurement result;
+  auto timedRun = [&] {
+    double before = nowNs();
+    session.run();
+    const double time = nowNs() - before;
+    if (result.firstRunNs == 0)
+      result.firstRunNs = time;
+    return time;
+  };
   for (size_t i = 0; i < options.warmup; ++i) {
     progress.update("warm-up", i, options.warmup);
-    session.run();
+    timedRun();
   }
-  Measurement result;
   double start = nowNs(), limitNs = options.seconds * 1e9;
   auto wanted = [&] {
     size_t done = result.hostNs.size();
     return options.runs ? done < options.runs : done < kMinRuns || nowNs() - start < limitNs;
   };
   while (wanted()) {
-    double before = nowNs();
-    session.run();
-    result.hostNs.push_back(nowNs() - before);
+    result.hostNs.push_back(timedRun());
     if (options.session.timestamps) {
       result.gpuNs.push_back(static_cast<double>(session.statistics().last_run_gpu_ns));
       result.dispatches = session.dispatches();
@@ -125,6 +132,9 @@ void printJson(const BenchOptions &options, const HostSession &session,
                {"profile", describe(session.program().get(), {}).profile},
                {"run", jsonOf(spreadOf(measurement.hostNs))},
                {"load_ns", s.load_ns},
+               {"first_run_ns", measurement.firstRunNs},
+               {"first_answer_ns", static_cast<double>(s.load_ns) + measurement.firstRunNs},
+               {"pipelines", s.pipelines},
                {"constant_bytes", s.constant_bytes},
                {"arena_bytes", s.arena_bytes},
                {"lower_bound_bytes", s.lower_bound_bytes},
@@ -150,6 +160,12 @@ void printText(const BenchOptions &options, const HostSession &session,
                     printable(deviceText(session.deviceInfo()))));
   if (cached)
     print(coloured(fmt::format("  cache {}\n", cacheText()), Colour::kDim, colourOnStdout()));
+  const gantry_statistics_t statistics = session.statistics();
+  const auto loadNs = static_cast<double>(statistics.load_ns);
+  print(fmt::format(
+      "  start {} to the first answer: load {} ({} pipelines), first run {}\n",
+      coloured(humanTime(loadNs + measurement.firstRunNs), Colour::kGreen, colourOnStdout()),
+      humanTime(loadNs), statistics.pipelines, humanTime(measurement.firstRunNs)));
   printSpread("run", spreadOf(measurement.hostNs));
   if (rows.empty())
     return;
@@ -213,7 +229,7 @@ ExitCode runBench(BenchOptions options) {
 
 void addBench(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
-      "bench", "Measure a model: time per run and per dispatch, with its spread");
+      "bench", "Measure a model: time to the first answer, per run and per dispatch");
   auto options = std::make_shared<BenchOptions>();
   command->add_option("MODEL", options->model, "A .gantry artifact, or a .onnx or .mlir model")
       ->required();
