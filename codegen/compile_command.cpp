@@ -47,6 +47,8 @@ std::string commandOptions(const CompileOptions &options) {
     add("--keep-order");
   if (!options.strips)
     add("--no-strips");
+  if (!options.shareKernels)
+    add("--separate-kernels");
   if (options.halfPrecision)
     add("--precision", "f16");
   if (options.memoryBudget != 0)

@@ -81,6 +81,7 @@ gantry_compile_result_t compile(const char *model, const char *output, const boo
     native.keepAllOutputs = options->keep_all_outputs != 0;
     native.keepOrder = options->keep_order != 0;
     native.strips = options->no_strips == 0;
+    native.shareKernels = options->separate_kernels == 0;
     native.halfPrecision = options->half_precision != 0;
     native.memoryBudget = options->memory_budget_bytes;
     native.sharedMemory = options->shared_memory_bytes;

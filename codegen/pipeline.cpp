@@ -130,11 +130,21 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
       AssignStorageOptions{std::max({uint64_t{16}, profile.storageBufferAlignment, texels})}));
 }
 
-/// Adds the passes on the module of one kernel, which lower linalg on tensors to SPIR-V modules.
-void addKernelPasses(OpPassManager &kernel, const CompileOptions &options, const Folders &folders,
+/// Adds the passes that turn the dispatches' regions into kernels, which are functions on buffers.
+void addKernelPasses(OpPassManager &module, const CompileOptions &options,
                      const DeviceProfile &profile) {
-  kernel.addPass(createEmitKernels(
+  module.addPass(createOutlineKernels());
+  module.addPass(
+      createApplyTuning(ApplyTuningOptions{profile.name, options.tuning, options.builtInTuning}));
+  module.nest<ModuleOp>().addPass(createEmitKernels(
       EmitKernelsOptions{profile.name, options.sharedMemory, options.tileCandidate}));
+  // Before CSE, which would also merge expressions whose constants are equal by chance.
+  if (options.shareKernels)
+    module.addPass(createShareKernels());
+}
+
+/// Adds the passes on the module of one kernel, which lower functions on buffers to SPIR-V modules.
+void addTargetPasses(OpPassManager &kernel, const CompileOptions &options, const Folders &folders) {
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
   kernel.addPass(createCSEPass());
@@ -149,10 +159,8 @@ void addKernelPasses(OpPassManager &kernel, const CompileOptions &options, const
 void buildPipeline(PassManager &manager, const CompileOptions &options, const Folders &folders,
                    const DeviceProfile &profile) {
   addProgramPasses(manager.nest<func::FuncOp>(), options, profile);
-  manager.addPass(createOutlineKernels());
-  manager.addPass(
-      createApplyTuning(ApplyTuningOptions{profile.name, options.tuning, options.builtInTuning}));
-  addKernelPasses(manager.nest<ModuleOp>(), options, folders, profile);
+  addKernelPasses(manager, options, profile);
+  addTargetPasses(manager.nest<ModuleOp>(), options, folders);
 }
 
 /// Marks the inputs `names` as donated. The error for an unknown name lists the model's inputs.

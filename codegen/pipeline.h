@@ -28,6 +28,7 @@ struct CompileOptions {
   bool keepAllOutputs = false;
   bool keepOrder = false;     // Run the dispatches in the model's own order.
   bool strips = true;         // Compute chains of operators in strips where that saves memory.
+  bool shareKernels = true;   // Let kernels that differ only in sizes be one.
   uint32_t sharedMemory = 0;  // Limit in bytes per workgroup; 0: the profile's.
   bool halfPrecision = false; // Store f32 constants and transients as f16.
   std::string tuning;         // Path of a table of measured tiles, or empty.

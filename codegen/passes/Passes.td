@@ -549,6 +549,39 @@ def PlaceScatters : Pass<"place-scatters", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ShareKernels : Pass<"share-kernels", "::mlir::ModuleOp"> {
+  let summary = "let dispatches whose kernels differ only in sizes share a kernel";
+  let description = [{
+    Runs on kernels that are functions on buffers. Two kernels with equal operations may differ in
+    constants that are bounds of loops or parts of addresses. The first of such kernels then takes
+    these constants as arguments, like the sizes of dynamic dimensions, and serves the dispatches of
+    all. Constants that are multiples of the same number in each kernel share an argument. Drivers
+    compile one kernel instead of many. Divisors stay constants, because drivers replace divisions
+    by constants with cheaper operations.
+
+    `gantry.loops` becomes the largest of the kernels. `gantry.slices` is removed if it differs,
+    unless a tensor is too large for the bindings of some devices: such kernels are not shared.
+    Other attributes that only describe a kernel (its key, its remarks) are those of the first.
+
+    Before:
+    ```mlir
+    %a = gantry.dispatch @kernel_0(%x) dims()
+    %b = gantry.dispatch @kernel_1(%y) dims()
+    module @kernel_0 { func.func @kernel_0(…) { scf.for %i = %c0 to %c24 … muli %j, %c96 } }
+    module @kernel_1 { func.func @kernel_1(…) { scf.for %i = %c0 to %c28 … muli %j, %c112 } }
+    ```
+    After:
+    ```mlir
+    %a = gantry.dispatch @kernel_0(%x) dims(%c6)
+    %b = gantry.dispatch @kernel_0(%y) dims(%c7)
+    module @kernel_0 { func.func @kernel_0(…, %n) {
+      %p = muli %n, %c4   %q = muli %n, %c16
+      scf.for %i = %c0 to %p … muli %j, %q } }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def SplitReductions : Pass<"split-reductions", "::mlir::func::FuncOp"> {
   let summary = "divide a long reduction into two";
   let description = [{

@@ -245,15 +245,25 @@ private:
     builder_.setInsertionPoint(guard.thenBlock()->getTerminator());
   }
 
-  /// Divides a tile's number into its coordinates; the last coordinate varies fastest.
-  llvm::SmallVector<Value> coordinatesOf(Value number, llvm::ArrayRef<Value> counts) {
+  /// Divides a tile's number into its coordinates; the last coordinate varies fastest. counts: the
+  /// number of tiles along each dimension.
+  llvm::SmallVector<Value> coordinatesOf(Value number, llvm::ArrayRef<IndexExpr> counts,
+                                         IndexSpace &space) {
+    const auto *outermost =
+        llvm::find_if(counts, [](const IndexExpr &count) { return !(count == IndexExpr(1)); });
     llvm::SmallVector<Value> coordinates(counts.size());
-    for (size_t d = counts.size(); d-- > 1;) {
-      coordinates[d] = builder_.create<arith::RemUIOp>(loc_, number, counts[d]);
-      number = builder_.create<arith::DivUIOp>(loc_, number, counts[d]);
+    for (size_t d = counts.size(); d-- > 0;) {
+      const auto *place = counts.begin() + d;
+      if (place < outermost || *place == IndexExpr(1)) {
+        coordinates[d] = constant(0);
+      } else if (place == outermost) { // Has the remaining quotient, which needs no remainder.
+        coordinates[d] = number;
+      } else {
+        Value count = space.materialize(*place, builder_, loc_);
+        coordinates[d] = builder_.create<arith::RemUIOp>(loc_, number, count);
+        number = builder_.create<arith::DivUIOp>(loc_, number, count);
+      }
     }
-    if (!coordinates.empty())
-      coordinates.front() = number;
     return coordinates;
   }
 
@@ -287,15 +297,14 @@ private:
 
     Value number = tileNumber();
     const llvm::SmallVector<IndexExpr> shape = emitter.tileSpace();
-    llvm::SmallVector<Value> counts;
+    llvm::SmallVector<IndexExpr> counts;
     IndexExpr tileCount(1);
     for (auto [d, extent] : llvm::enumerate(shape)) {
-      IndexExpr count = space.ceilDiv(extent, tile_.extent(d));
-      tileCount = space.mul(tileCount, count);
-      counts.push_back(space.materialize(count, builder_, loc_));
+      counts.push_back(space.ceilDiv(extent, tile_.extent(d)));
+      tileCount = space.mul(tileCount, counts.back());
     }
     guardTail(space, tileCount, number);
-    const llvm::SmallVector<Value> coordinates = coordinatesOf(number, counts);
+    const llvm::SmallVector<Value> coordinates = coordinatesOf(number, counts, space);
     if (isStaged_)
       sink.setPool(allocatePool());
     emitter.emit(

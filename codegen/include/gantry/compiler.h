@@ -134,6 +134,9 @@ typedef struct gantry_compile_options {
   /* 1: never compute chains of operators in strips of rows. 0: compute them in strips where that
    * lowers the peak of the arena and costs little, or where the memory budget needs it. */
   int32_t no_strips;
+  /* 1: dispatches whose kernels differ only in sizes have a kernel each, as gantry tune needs it.
+   * 0: they share one kernel, which takes the sizes as arguments, so that programs load faster. */
+  int32_t separate_kernels;
 } gantry_compile_options_t;
 
 /* Compiles the file `model` and writes the artifact to the file `output`. Writes a temporary file

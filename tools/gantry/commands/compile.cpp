@@ -272,6 +272,9 @@ void addCompile(CLI::App &app, Action &action) {
                     "Run the operators in the model's order, not in the one with the lowest peak");
   command->add_flag("!--no-strips", options->request.strips,
                     "Compute every tensor whole, and no chain of operators in strips of rows");
+  command->add_flag("!--separate-kernels", options->request.shareKernels,
+                    "Make a kernel for each size, instead of one that takes the size as an "
+                    "argument. Loading takes longer, runs are up to a few per cent faster");
   addJson(*command, options->json, "Print the summary as JSON");
   addMemoryOptions(*command, options);
   addTuningOptions(*command, options);

@@ -151,6 +151,7 @@ class Tuning {
 public:
   explicit Tuning(TuneOptions options) : options_(std::move(options)) {
     std::error_code error;
+    options_.request.shareKernels = false; // Each size has a tile of its own in the table.
     now_ = options_.request;
     now_.tuning = fs::exists(options_.output, error) ? options_.output : "";
   }

@@ -34,6 +34,8 @@ std::string textOf(const CompileRequest &request) {
     text += "--keep-order ";
   if (!request.strips)
     text += "--no-strips ";
+  if (!request.shareKernels)
+    text += "--separate-kernels ";
   if (request.halfPrecision)
     text += "--precision f16 ";
   if (request.memoryBudget)

@@ -138,6 +138,7 @@ CompileReport compileModel(const std::string &model, const std::string &output,
   options.keep_all_outputs = request.keepAllOutputs;
   options.keep_order = request.keepOrder;
   options.no_strips = !request.strips;
+  options.separate_kernels = !request.shareKernels;
   options.memory_budget_bytes = request.memoryBudget;
   options.shared_memory_bytes = request.sharedMemory;
   options.half_precision = request.halfPrecision ? 1 : 0;

@@ -42,6 +42,7 @@ struct CompileRequest {
   bool keepAllOutputs = false;          // Whether every operator's result becomes an output.
   bool keepOrder = false;               // Whether operators run in the model's order.
   bool strips = true;                   // Whether chains of operators may run in strips of rows.
+  bool shareKernels = true;             // Whether kernels that differ only in sizes may be one.
   uint32_t sharedMemory = 0;            // Limit per workgroup in bytes; 0: the profile's.
   uint64_t memoryBudget = 0;            // Limit of the arena in bytes; 0: none.
   std::string tuning;                   // Path of a table of measured tiles; empty: none.

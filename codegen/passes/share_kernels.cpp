@@ -1,0 +1,298 @@
+// share-kernels: see Passes.td.
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
+
+#include <map>
+#include <numeric>
+#include <optional>
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_SHAREKERNELS
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+// Every device has 128 bytes of push constants. A kernel that reads its buffers by address needs 8
+// for each buffer and for each dimension.
+constexpr size_t kMaxPushConstants = 16;
+// Every device can bind a storage buffer of this size, so smaller tensors need no slices.
+constexpr int64_t kMinBindingBytes = int64_t{1} << 27;
+
+/// A constant of index type that an operation uses and that may differ between kernels.
+struct Slot {
+  OpOperand *use;
+  int64_t value;
+};
+
+/// A kernel's module, and the dispatches that launch it.
+struct Kernel {
+  ModuleOp module;
+  std::vector<DispatchOp> dispatches;
+  std::vector<Slot> slots;
+
+  auto functions() const { return ModuleOp(module).getOps<func::FuncOp>(); }
+};
+
+/// Returns whether the operand may be a variable without making the kernel much slower: a bound of
+/// a loop, or a part of an address that is a sum of products. A divisor may not, because drivers
+/// replace divisions by constants.
+bool mayVary(OpOperand &use) {
+  Operation *owner = use.getOwner();
+  if (isa<scf::ForOp>(owner))
+    return use.getOperandNumber() == 1;
+  return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::CmpIOp>(owner);
+}
+
+std::optional<int64_t> indexConstant(Value value) {
+  IntegerAttr constant;
+  if (value.getType().isIndex() && matchPattern(value, m_Constant(&constant)))
+    return constant.getInt();
+  return std::nullopt;
+}
+
+/// Writes a kernel as a text that is equal for two kernels if and only if they differ at most in
+/// their slots. Collects the slots.
+class Skeleton {
+public:
+  Skeleton(Kernel &kernel, bool mayDropSlices) : kernel_(kernel), mayDropSlices_(mayDropSlices) {
+    for (func::FuncOp function : kernel.functions())
+      add(*function);
+  }
+  std::string take() { return std::move(text_); }
+
+private:
+  /// The attributes that share-kernels changes or that only describe the kernel.
+  bool isIgnored(NamedAttribute attribute) const {
+    const StringRef name = attribute.getName();
+    return name == SymbolTable::getSymbolAttrName() || name == LoopsAttr::name ||
+           name == RemarksAttr::name || (mayDropSlices_ && name == SlicesAttr::name);
+  }
+
+  void add(Operation &op) {
+    if (op.getNumResults() == 1 && indexConstant(op.getResult(0)))
+      return;
+    put(op.getName().getAsOpaquePointer());
+    for (NamedAttribute attribute : op.getAttrDictionary())
+      if (!isa<func::FuncOp>(op) || !isIgnored(attribute)) {
+        put(attribute.getName().getAsOpaquePointer());
+        put(attribute.getValue().getAsOpaquePointer());
+      }
+    put(op.getNumOperands());
+    for (OpOperand &operand : op.getOpOperands())
+      addOperand(operand);
+    for (Value result : op.getResults())
+      define(result);
+    for (Region &region : op.getRegions()) {
+      put(region.getBlocks().size());
+      for (Block &block : region) {
+        put(block.getNumArguments());
+        for (Value argument : block.getArguments())
+          define(argument);
+        for (Operation &inner : block)
+          add(inner);
+      }
+    }
+  }
+
+  void addOperand(OpOperand &operand) {
+    enum class Kind : uint8_t { kValue, kSlot, kConstant };
+    const std::optional<int64_t> constant = indexConstant(operand.get());
+    if (!constant) {
+      put(Kind::kValue);
+      put(numbers_.lookup(operand.get()));
+    } else if (mayVary(operand)) {
+      put(Kind::kSlot);
+      kernel_.slots.push_back({&operand, *constant});
+    } else {
+      put(Kind::kConstant);
+      put(*constant);
+    }
+  }
+
+  void define(Value value) {
+    put(value.getType().getAsOpaquePointer());
+    numbers_[value] = numbers_.size();
+  }
+
+  template <typename T> void put(T word) {
+    text_.append(reinterpret_cast<const char *>(&word), sizeof word);
+  }
+
+  Kernel &kernel_;
+  const bool mayDropSlices_;
+  std::string text_;
+  llvm::DenseMap<Value, unsigned> numbers_;
+};
+
+/// Returns whether each tensor of the dispatch can be bound by every device.
+bool isSmall(DispatchOp dispatch) {
+  const auto isSmallTensor = [](Value tensor) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    const int64_t bytes = std::max(1u, type.getElementTypeBitWidth() / 8);
+    return type.hasStaticShape() && type.getNumElements() < kMinBindingBytes / bytes;
+  };
+  return llvm::all_of(dispatch.getInputs(), isSmallTensor) && isSmallTensor(dispatch.getResult());
+}
+
+/// Kernels with equal skeletons. The first one is made to serve the dispatches of all.
+class KernelClass {
+public:
+  explicit KernelClass(std::vector<Kernel> kernels) : kernels_(std::move(kernels)) {}
+
+  void share() {
+    if (!chooseParameters())
+      return;
+    replaceSlots();
+    updateAttributes();
+    for (auto [i, kernel] : llvm::enumerate(kernels_)) {
+      for (DispatchOp dispatch : kernel.dispatches)
+        redirect(dispatch, i);
+      if (i > 0)
+        kernel.module.erase();
+    }
+  }
+
+private:
+  /// A slot's value is factor * (parameter number `parameter`).
+  struct Factor {
+    size_t parameter;
+    int64_t factor;
+  };
+
+  /// Finds the slots that differ between the kernels. Slots whose values are multiples of the same
+  /// numbers share a parameter. Returns false if there would be too many parameters.
+  bool chooseParameters() {
+    std::map<std::vector<int64_t>, size_t> known;
+    for (size_t slot = 0; slot < kernels_.front().slots.size(); ++slot) {
+      std::vector<int64_t> values;
+      int64_t divisor = 0;
+      for (const Kernel &kernel : kernels_) {
+        values.push_back(kernel.slots[slot].value);
+        divisor = std::gcd(divisor, values.back());
+      }
+      if (llvm::all_equal(values))
+        continue;
+      for (int64_t &value : values)
+        value /= divisor;
+      const size_t parameter = known.try_emplace(values, known.size()).first->second;
+      factors_[slot] = {parameter, divisor};
+    }
+    parameters_.resize(known.size());
+    for (auto &[values, parameter] : known)
+      parameters_[parameter] = values;
+    const auto launch = attributeOf<LaunchAttr>(*kernels_.front().functions().begin());
+    return launch.getBuffers() + launch.getDims() + parameters_.size() <= kMaxPushConstants;
+  }
+
+  /// Replaces the slots of the first kernel by multiples of its new arguments.
+  void replaceSlots() {
+    std::map<std::tuple<Operation *, size_t, int64_t>, Value> values;
+    for (auto &[slot, factor] : factors_) {
+      OpOperand &use = *kernels_.front().slots[slot].use;
+      auto function = use.getOwner()->getParentOfType<func::FuncOp>();
+      Value &value = values[{function, factor.parameter, factor.factor}];
+      if (!value) {
+        value = values[{function, factor.parameter, 1}];
+        if (!value)
+          value = values[{function, factor.parameter, 1}] = addArgument(function, factor.parameter);
+        if (factor.factor != 1) {
+          OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+          const Location loc = function.getLoc();
+          Value constant = builder.create<arith::ConstantIndexOp>(loc, factor.factor);
+          values[{function, factor.parameter, factor.factor}] = value =
+              builder.create<arith::MulIOp>(loc, value, constant);
+        }
+      }
+      use.set(value);
+    }
+  }
+
+  static Value addArgument(func::FuncOp function, size_t parameter) {
+    const auto dim = attributeOf<LaunchAttr>(function).getDims() + static_cast<int64_t>(parameter);
+    Builder builder(function.getContext());
+    const NamedAttribute binding(
+        builder.getStringAttr(BindingAttr::name),
+        BindingAttr::get(function.getContext(), ArgumentRole::kDim, dim, Type()));
+    const unsigned position = function.getNumArguments();
+    function.insertArgument(position, builder.getIndexType(), builder.getDictionaryAttr(binding),
+                            function.getLoc());
+    return function.getArgument(position);
+  }
+
+  void updateAttributes() {
+    size_t position = 0;
+    for (func::FuncOp function : kernels_.front().functions()) {
+      const auto launch = attributeOf<LaunchAttr>(function);
+      setAttribute(function,
+                   LaunchAttr::get(function.getContext(), launch.getBuffers(),
+                                   launch.getDims() + static_cast<int64_t>(parameters_.size()),
+                                   launch.getWorkgroupSize(), launch.getTilesPerWorkgroup(),
+                                   launch.getSubgroupSize(), launch.getSharedBytes(),
+                                   launch.getStagedBytes(), launch.getMatrixFeature()));
+      const auto slices = attributeOf<SlicesAttr>(function);
+      int64_t rounds = 0; // emit-kernels sets `gantry.loops` on each function.
+      bool haveEqualSlices = true;
+      for (const Kernel &kernel : kernels_) {
+        func::FuncOp other = *std::next(kernel.functions().begin(), position);
+        rounds = std::max(rounds, attributeOf<LoopsAttr>(other).getRounds());
+        haveEqualSlices &= attributeOf<SlicesAttr>(other) == slices;
+      }
+      setAttribute(function, LoopsAttr::get(function.getContext(), rounds,
+                                            attributeOf<LoopsAttr>(function).getDims()));
+      if (!haveEqualSlices)
+        function->removeAttr(SlicesAttr::name);
+      ++position;
+    }
+  }
+
+  /// Makes a dispatch of kernel number `kernel` launch the first kernel.
+  void redirect(DispatchOp dispatch, size_t kernel) {
+    OpBuilder builder(dispatch);
+    llvm::SmallVector<Value> sizes;
+    for (const std::vector<int64_t> &values : parameters_)
+      sizes.push_back(builder.create<arith::ConstantIndexOp>(dispatch.getLoc(), values[kernel]));
+    dispatch.getDimsMutable().append(sizes);
+    dispatch.setKernelAttr(SymbolRefAttr::get(kernels_.front().module.getSymNameAttr()));
+  }
+
+  std::vector<Kernel> kernels_;
+  std::map<size_t, Factor> factors_;             // By slot.
+  std::vector<std::vector<int64_t>> parameters_; // By parameter: its value for each kernel.
+};
+
+struct ShareKernelsPass : impl::ShareKernelsBase<ShareKernelsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    llvm::MapVector<StringAttr, Kernel> kernels;
+    for (ModuleOp kernel : module.getOps<ModuleOp>())
+      if (attributeOf<KernelAttr>(kernel))
+        kernels[kernel.getSymNameAttr()].module = kernel;
+    module.walk([&](DispatchOp dispatch) {
+      if (dispatch.getKernel())
+        if (auto *found = kernels.find(dispatch.getKernel()->getRootReference());
+            found != kernels.end())
+          found->second.dispatches.push_back(dispatch);
+    });
+    std::map<std::string, std::vector<Kernel>> classes; // By skeleton.
+    for (auto &[name, kernel] : kernels) {
+      const bool mayDropSlices = llvm::all_of(kernel.dispatches, isSmall);
+      std::string skeleton = Skeleton(kernel, mayDropSlices).take();
+      classes[std::move(skeleton)].push_back(std::move(kernel));
+    }
+    for (auto &[skeleton, members] : classes)
+      if (members.size() > 1)
+        KernelClass(std::move(members)).share();
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Tests kernels that several dispatches share although their sizes differ (the pass share-kernels).
+
+    share_kernels_test.py --gantry TOOL
+
+A model is compiled with --separate-kernels and without. The outputs must be equal in every variant, and the shared kernels
+must be fewer by at least as many as expected.
+"""
+import argparse
+import array
+import json
+
+import onnx_file
+from support import PROFILES, VARIANTS, Failure, Test, write_npy
+
+
+def dense_block():
+    """Each layer reads the results of all layers before it, so the layers differ in the number of channels only."""
+    graph = onnx_file.Graph([1, 64, 14, 14])
+    tensors = ["x"]
+    for _ in range(6):
+        joined = graph.concat(*tensors) if len(tensors) > 1 else "x"
+        tensors.append(graph.conv(graph.conv(joined, 64, 1), 32, 3))
+    y = graph.conv(graph.concat(*tensors), 8, 1)
+    return graph.model(y, [1, 8, 14, 14]), [1, 64, 14, 14]
+
+
+def odd_block():
+    """Like dense_block(), with sizes that are not multiples of a vector or a tile."""
+    graph = onnx_file.Graph([2, 5, 9, 11])
+    tensors = ["x"]
+    for _ in range(4):
+        joined = graph.concat(*tensors) if len(tensors) > 1 else "x"
+        tensors.append(graph.conv(graph.conv(joined, 13, 1), 3, 3))
+    return graph.model(graph.conv(graph.concat(*tensors), 7, 1), [2, 7, 9, 11]), [2, 5, 9, 11]
+
+
+def layers():
+    """Matmuls of growing width, and of equal width with more rows of weights."""
+    graph = onnx_file.Graph([24, 64])
+    x, width = "x", 64
+    for outputs in (96, 128, 160, 128, 96, 64):
+        x = graph.node("MatMul", [x, graph.weight([width, outputs], width ** -0.5)], outputs)
+        x = graph.node("Relu", [x], outputs)
+        width = outputs
+    return graph.model(x, [24, 64]), [24, 64]
+
+
+def kernels(test, artifact):
+    return len(json.loads(test.call("inspect", artifact, "--json"))["kernels"])
+
+
+def compared(test, make, fewer):
+    """fewer: by profile, the least number of kernels that sharing saves."""
+    model, shape = make()
+    path = test.folder / "model.onnx"
+    path.write_bytes(model)
+    count = 1
+    for extent in shape:
+        count *= extent
+    random = onnx_file.Graph(shape, seed=7).random
+    write_npy(test.folder / "x.npy", "f", tuple(shape), array.array("f", [random.uniform(-1, 1) for _ in range(count)]))
+    said = []
+    for profile, least in zip(PROFILES, fewer):
+        artifact = test.folder / "separate.gantry"
+        test.call("compile", path, "-p", profile, "-o", artifact, "--separate-kernels")
+        separate = kernels(test, artifact)
+        test.call("run", artifact, "--input", test.folder / "x.npy", "-o", test.folder / f"{profile.split(':')[1]}.npy")
+        test.call("compile", path, "-p", profile, "-o", artifact)
+        shared = kernels(test, artifact)
+        said.append(f"{separate} -> {shared}")
+        if separate - shared < least:
+            raise Failure(f"{profile}: {shared} kernels instead of {separate}; expected {least} fewer")
+    test.compile(path)
+    for variant, (profile, _, _) in VARIANTS.items():
+        test.compare([test.folder / "x.npy"], [test.folder / f"{profile.split(':')[1]}.npy"], variant, 1e-6)
+    return "kernels " + ", ".join(said)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gantry", required=True)
+    test = Test(parser.parse_args().gantry)
+    test.check("dense block", compared, test, dense_block, (4, 3, 4))
+    test.check("odd sizes", compared, test, odd_block, (3, 3, 2))
+    test.check("matmuls", compared, test, layers, (1, 0, 1))
+    test.finish()
+
+
+if __name__ == "__main__":
+    main()
