@@ -8,7 +8,7 @@
 
 namespace gantry::codegen {
 
-/// The number of operations of each kind that one invocation executes.
+/// A number of operations of each kind.
 struct OperationCounts {
   std::array<double, static_cast<size_t>(Cost::kCount)> byKind{};
   double operator[](Cost kind) const { return byKind[static_cast<size_t>(kind)]; }
@@ -17,9 +17,15 @@ struct OperationCounts {
 
 class CountingSink final : public KernelSink {
 public:
+  /// The operations that one invocation executes.
   const OperationCounts &counts() const { return counts_; }
+  /// The operations in the kernel's code: those of a loop's body count once.
+  const OperationCounts &emitted() const { return emitted_; }
 
-  void count(Cost kind, double times) override { counts_[kind] += rounds_ * times; }
+  void count(Cost kind, double times) override {
+    counts_[kind] += rounds_ * times;
+    emitted_[kind] += times;
+  }
   void countHoisted(double times) override { counts_[Cost::kArithmetic] += times; }
 
   mlir::Value build(BuildStep) override { return {}; }
@@ -57,7 +63,7 @@ public:
   void setOutermost(int32_t) override {}
 
 private:
-  OperationCounts counts_;
+  OperationCounts counts_, emitted_;
   double rounds_ = 1; // The number of times that the current loop body runs.
 };
 

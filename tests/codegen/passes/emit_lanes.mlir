@@ -51,7 +51,7 @@ module {
   // dispatch may be divided between any two workgroups, each of which covers 1 KiB of each buffer
   // (gantry.slices: the runtime divides a dispatch if a buffer is larger than the device can bind).
   // CHECK-LABEL: func.func @kernel_1_texel(
-  // CHECK-SAME: gantry.slices = #gantry.slices<workgroups = 1, bytes = [1024, 1024, 1024]>
+  // CHECK-SAME: gantry.slices = #gantry.slices<workgroups = 1, bytes = [2048, 2048, 2048]>
   // CHECK-SAME: merged = 0, lanes = 8
   module @kernel_1 attributes {gantry.kernel = #gantry.kernel} {
     func.func @kernel_1(%x: tensor<2048x1024xf32>, %y: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> attributes {gantry.signature = #gantry.signature} {
