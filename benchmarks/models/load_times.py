@@ -4,8 +4,8 @@
     benchmarks/models/load_times.py [--gantry TOOL] [--profile P] [--json FILE] [--limit S] [--dim NAME=N]
                                     MODEL ...
 
-Each model is compiled and then run twice, each time in a new process and with empty caches: Mesa's shader cache is
-off, and Gantry's cache folder is new. Columns: wall and CPU seconds of `gantry compile`, the artifact's size,
+Each model is compiled, and then loaded and run in another process, with empty caches: Mesa's shader cache is off, and
+Gantry's cache folder is new. Columns: wall and CPU seconds of `gantry compile`, the artifact's size,
 the number of pipelines, the seconds of the load (in which the driver compiles the pipelines) and of the first run, the
 median of later runs, and the time to the first answer beyond such a run. Rows with a compilation of more than 10 s or
 more than --limit seconds (8) beyond a run are marked, and the exit code is then 1. Standard library only.
@@ -35,7 +35,8 @@ def call(command, environment):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=environment)
     wall = time.monotonic() - start
     if done.returncode != 0:
-        raise RuntimeError((done.stderr.strip() or done.stdout.strip()).splitlines()[-1][:300])
+        said = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()
+        raise RuntimeError(said[-1][:300])
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return done.stdout, wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

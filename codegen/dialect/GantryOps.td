@@ -22,7 +22,8 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
     their results are used. After outline-kernels, `kernel` names the module that holds the
     computation.
 
-    `dims` are the dynamic sizes that the kernel needs, without duplicates. `operand_dims` has one
+    `dims` are the dynamic sizes that the kernel needs, without duplicates. share-kernels appends
+    the sizes by which dispatches of one kernel differ. `operand_dims` has one
     entry for each dynamic dimension of the operands, in order: its index in `dims`. `result_dims`
     is the same for the result. The arguments of the region's block are the operands, then the dims.
 

@@ -559,9 +559,10 @@ def ShareKernels : Pass<"share-kernels", "::mlir::ModuleOp"> {
     compile one kernel instead of many. Divisors stay constants, because drivers replace divisions
     by constants with cheaper operations.
 
-    `gantry.loops` becomes the largest of the kernels. `gantry.slices` is removed if it differs,
-    unless a tensor is too large for the bindings of some devices: such kernels are not shared.
-    Other attributes that only describe a kernel (its key, its remarks) are those of the first.
+    `gantry.loops` becomes the largest of the kernels. `gantry.slices` is removed if it differs.
+    Kernels whose `gantry.slices` differ are not shared if a tensor is too large for the bindings of
+    some devices, which then need the slices. Other attributes that only describe a kernel (its key,
+    its remarks) are those of the first.
 
     Before:
     ```mlir

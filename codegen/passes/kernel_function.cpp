@@ -253,13 +253,12 @@ private:
         llvm::find_if(counts, [](const IndexExpr &count) { return !(count == IndexExpr(1)); });
     llvm::SmallVector<Value> coordinates(counts.size());
     for (size_t d = counts.size(); d-- > 0;) {
-      const auto *place = counts.begin() + d;
-      if (place < outermost || *place == IndexExpr(1)) {
+      if (counts[d] == IndexExpr(1)) {
         coordinates[d] = constant(0);
-      } else if (place == outermost) { // Has the remaining quotient, which needs no remainder.
-        coordinates[d] = number;
+      } else if (&counts[d] == outermost) {
+        coordinates[d] = number; // The remaining quotient is below the count.
       } else {
-        Value count = space.materialize(*place, builder_, loc_);
+        Value count = space.materialize(counts[d], builder_, loc_);
         coordinates[d] = builder_.create<arith::RemUIOp>(loc_, number, count);
         number = builder_.create<arith::DivUIOp>(loc_, number, count);
       }

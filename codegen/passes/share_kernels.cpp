@@ -21,8 +21,8 @@ using namespace mlir;
 
 namespace {
 
-// Every device has 128 bytes of push constants. A kernel that reads its buffers by address needs 8
-// for each buffer and for each dimension.
+// Every device has at least 128 bytes of push constants. A kernel that reads its buffers by address
+// needs 8 for each buffer and for each dimension.
 constexpr size_t kMaxPushConstants = 16;
 // Every device can bind a storage buffer of this size, so smaller tensors need no slices.
 constexpr int64_t kMinBindingBytes = int64_t{1} << 27;
@@ -42,9 +42,10 @@ struct Kernel {
   auto functions() const { return ModuleOp(module).getOps<func::FuncOp>(); }
 };
 
-/// Returns whether the operand may be a variable without making the kernel much slower: a bound of
-/// a loop, or a part of an address that is a sum of products. A divisor may not, because drivers
-/// replace divisions by constants.
+/// Returns whether the operand may be a variable without making the kernel much slower: the bound
+/// of a loop, a part of an address that is a sum of products, or an operand of a comparison, as
+/// guards of tails and pads have them. A divisor may not, because drivers replace divisions by
+/// constants.
 bool mayVary(OpOperand &use) {
   Operation *owner = use.getOwner();
   if (isa<scf::ForOp>(owner))
@@ -70,11 +71,14 @@ public:
   std::string take() { return std::move(text_); }
 
 private:
-  /// The attributes that share-kernels changes or that only describe the kernel.
+  /// Returns whether the attribute only describes the kernel, or is changed by share-kernels. The
+  /// runtime multiplies the rounds of loops by dynamic sizes, so kernels with such loops must have
+  /// equal rounds.
   bool isIgnored(NamedAttribute attribute) const {
     const StringRef name = attribute.getName();
-    return name == SymbolTable::getSymbolAttrName() || name == LoopsAttr::name ||
-           name == RemarksAttr::name || (mayDropSlices_ && name == SlicesAttr::name);
+    const auto loops = dyn_cast<LoopsAttr>(attribute.getValue());
+    return name == SymbolTable::getSymbolAttrName() || name == RemarksAttr::name ||
+           (loops && loops.getDims().empty()) || (mayDropSlices_ && name == SlicesAttr::name);
   }
 
   void add(Operation &op) {
@@ -133,14 +137,27 @@ private:
   llvm::DenseMap<Value, unsigned> numbers_;
 };
 
-/// Returns whether each tensor of the dispatch can be bound by every device.
+/// Returns whether every device can bind the storage of each tensor of the dispatch.
 bool isSmall(DispatchOp dispatch) {
-  const auto isSmallTensor = [](Value tensor) {
+  const auto isSmallTensor = [&](Value tensor, size_t number) {
     auto type = cast<RankedTensorType>(tensor.getType());
-    const int64_t bytes = std::max(1u, type.getElementTypeBitWidth() / 8);
-    return type.hasStaticShape() && type.getNumElements() < kMinBindingBytes / bytes;
+    if (!type.hasStaticShape())
+      return false;
+    llvm::SmallVector<int64_t> extents(type.getShape());
+    if (dispatch.getLayouts())
+      for (auto [d, extent] :
+           llvm::enumerate(cast<LayoutAttr>((*dispatch.getLayouts())[number]).getWithin()))
+        if (extent != -1)
+          extents[d] = extent;
+    int64_t elements = 1;
+    for (int64_t extent : extents)
+      elements *= extent;
+    return elements < kMinBindingBytes / std::max(1u, type.getElementTypeBitWidth() / 8);
   };
-  return llvm::all_of(dispatch.getInputs(), isSmallTensor) && isSmallTensor(dispatch.getResult());
+  for (auto [number, input] : llvm::enumerate(dispatch.getInputs()))
+    if (!isSmallTensor(input, number))
+      return false;
+  return isSmallTensor(dispatch.getResult(), dispatch.getInputs().size());
 }
 
 /// Kernels with equal skeletons. The first one is made to serve the dispatches of all.
@@ -169,7 +186,8 @@ private:
   };
 
   /// Finds the slots that differ between the kernels. Slots whose values are multiples of the same
-  /// numbers share a parameter. Returns false if there would be too many parameters.
+  /// numbers share a parameter. Returns false if there would be too many parameters, or one that is
+  /// not in [0, 2^32).
   bool chooseParameters() {
     std::map<std::vector<int64_t>, size_t> known;
     for (size_t slot = 0; slot < kernels_.front().slots.size(); ++slot) {
@@ -181,8 +199,13 @@ private:
       }
       if (llvm::all_equal(values))
         continue;
-      for (int64_t &value : values)
+      if (llvm::all_of(values, [](int64_t value) { return value <= 0; }))
+        divisor = -divisor;
+      for (int64_t &value : values) {
         value /= divisor;
+        if (value < 0 || value > UINT32_MAX)
+          return false;
+      }
       const size_t parameter = known.try_emplace(values, known.size()).first->second;
       factors_[slot] = {parameter, divisor};
     }

@@ -66,6 +66,10 @@ struct IndexRange {
 
 class IndexSpace {
 public:
+  IndexSpace() = default;
+  IndexSpace(const IndexSpace &) = delete; // The copy's variables would refer to the original.
+  IndexSpace &operator=(const IndexSpace &) = delete;
+
   static constexpr int64_t kUnbounded = int64_t(1) << 60;
 
   /// Makes a variable for `value`, which is of index type and in [low, high]. With a CountingSink

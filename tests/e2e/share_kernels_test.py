@@ -35,6 +35,16 @@ def odd_block():
     return graph.model(graph.conv(graph.concat(*tensors), 7, 1), [2, 7, 9, 11]), [2, 5, 9, 11]
 
 
+def dilated():
+    """Layers whose addresses differ in negative constants."""
+    graph = onnx_file.Graph([1, 8, 20, 20])
+    x = "x"
+    for dilation in (2, 4, 6, 8):
+        weight = graph.weight([8, 8, 3, 3], 0.2)
+        x = graph.node("Conv", [x, weight], 8, kernel_shape=[3, 3], dilations=[dilation] * 2, pads=[dilation] * 4)
+    return graph.model(x, [1, 8, 20, 20]), [1, 8, 20, 20]
+
+
 def layers():
     """Matmuls of growing width, and of equal width with more rows of weights."""
     graph = onnx_file.Graph([24, 64])
@@ -83,6 +93,7 @@ def main():
     test = Test(parser.parse_args().gantry)
     test.check("dense block", compared, test, dense_block, (4, 3, 4))
     test.check("odd sizes", compared, test, odd_block, (3, 3, 2))
+    test.check("dilations", compared, test, dilated, (0, 0, 0))
     test.check("matmuls", compared, test, layers, (1, 0, 1))
     test.finish()
 

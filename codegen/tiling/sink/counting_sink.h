@@ -8,7 +8,7 @@
 
 namespace gantry::codegen {
 
-/// A number of operations of each kind.
+/// The numbers of operations, by kind.
 struct OperationCounts {
   std::array<double, static_cast<size_t>(Cost::kCount)> byKind{};
   double operator[](Cost kind) const { return byKind[static_cast<size_t>(kind)]; }
@@ -19,7 +19,8 @@ class CountingSink final : public KernelSink {
 public:
   /// The operations that one invocation executes.
   const OperationCounts &counts() const { return counts_; }
-  /// The operations in the kernel's code: those of a loop's body count once.
+  /// The operations in the kernel's code: those of a loop's body count once. Hoisted arithmetic is
+  /// left out, and a scattered vector access counts as two.
   const OperationCounts &emitted() const { return emitted_; }
 
   void count(Cost kind, double times) override {

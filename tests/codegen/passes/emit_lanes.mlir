@@ -47,8 +47,8 @@ module {
     }
   }
 
-  // Without a reduction, a tile is one contiguous range of memory, 32 elements for each lane. The
-  // dispatch may be divided between any two workgroups, each of which covers 1 KiB of each buffer
+  // Without a reduction, a tile is one contiguous range of memory, 64 elements for each lane. The
+  // dispatch may be divided between any two workgroups, each of which covers 2 KiB of each buffer
   // (gantry.slices: the runtime divides a dispatch if a buffer is larger than the device can bind).
   // CHECK-LABEL: func.func @kernel_1_texel(
   // CHECK-SAME: gantry.slices = #gantry.slices<workgroups = 1, bytes = [2048, 2048, 2048]>

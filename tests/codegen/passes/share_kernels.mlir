@@ -399,3 +399,148 @@ module {
     }
   }
 }
+
+// -----
+
+// Negative constants: the argument is not negative, the factor is. Mixed signs are not shared.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[A:.*]] = arith.constant 1 : index
+// CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims(%[[A]])
+// CHECK: %[[B:.*]] = arith.constant 2 : index
+// CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims(%[[B]])
+// CHECK: gantry.dispatch @kernel_2(%{{.*}}) dims()
+// CHECK: gantry.dispatch @kernel_3(%{{.*}}) dims()
+// CHECK-LABEL: module @kernel_0
+// CHECK: arith.constant -4 : index
+module {
+  func.func @main(%x0: tensor<768xf32>, %x1: tensor<768xf32>, %x2: tensor<768xf32>, %x3: tensor<768xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+    %0 = gantry.dispatch @kernel_0(%x0) dims() {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<768xf32>) -> tensor<8xf32>
+    %1 = gantry.dispatch @kernel_1(%x1) dims() {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<768xf32>) -> tensor<8xf32>
+    %2 = gantry.dispatch @kernel_2(%x2) dims() {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<768xf32>) -> tensor<8xf32>
+    %3 = gantry.dispatch @kernel_3(%x3) dims() {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<768xf32>) -> tensor<8xf32>
+    return %0, %1, %2, %3 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  }
+  module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_0(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>}, %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1]>}, %g: index {gantry.binding = #gantry.binding<workgroup_x>})
+        attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 2>, gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 1, text = "4 points", exact = "points=4 steps=-">} {
+      %c = arith.constant -4 : index
+      %at = arith.addi %g, %c : index
+      %v = memref.load %x[%at] : memref<?xf32>
+      memref.store %v, %y[%g] : memref<?xf32>
+      return
+    }
+  }
+  module @kernel_1 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_1(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>}, %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1]>}, %g: index {gantry.binding = #gantry.binding<workgroup_x>})
+        attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 2>, gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 1, text = "4 points", exact = "points=4 steps=-">} {
+      %c = arith.constant -8 : index
+      %at = arith.addi %g, %c : index
+      %v = memref.load %x[%at] : memref<?xf32>
+      memref.store %v, %y[%g] : memref<?xf32>
+      return
+    }
+  }
+  module @kernel_2 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_2(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>}, %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1]>}, %g: index {gantry.binding = #gantry.binding<workgroup_x>})
+        attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 2>, gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 1, text = "4 points", exact = "points=4 steps=-">} {
+      %c = arith.constant -4 : index
+      %at = arith.subi %g, %c : index
+      %v = memref.load %x[%at] : memref<?xf32>
+      memref.store %v, %y[%g] : memref<?xf32>
+      return
+    }
+  }
+  module @kernel_3 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_3(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>}, %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1]>}, %g: index {gantry.binding = #gantry.binding<workgroup_x>})
+        attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 2>, gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 1, text = "4 points", exact = "points=4 steps=-">} {
+      %c = arith.constant 4 : index
+      %at = arith.subi %g, %c : index
+      %v = memref.load %x[%at] : memref<?xf32>
+      memref.store %v, %y[%g] : memref<?xf32>
+      return
+    }
+  }
+}
+
+// -----
+
+// The tensors are small, but they lie in larger ones, which some devices cannot bind as a whole.
+// CHECK-LABEL: func.func @main
+// CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims()
+// CHECK: gantry.dispatch @kernel_1(%{{.*}}) dims()
+module {
+  func.func @main(%x0: tensor<768xf32>, %x1: tensor<768xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+    %0 = gantry.dispatch @kernel_0(%x0) dims() {layouts = [#gantry.layout<[], within = [40000000]>, #gantry.layout<[]>], operand_dims = array<i64>, result_dims = array<i64>} : (tensor<768xf32>) -> tensor<8xf32>
+    %1 = gantry.dispatch @kernel_1(%x1) dims() {layouts = [#gantry.layout<[], within = [40000000]>, #gantry.layout<[]>], operand_dims = array<i64>, result_dims = array<i64>} : (tensor<768xf32>) -> tensor<8xf32>
+    return %0, %1 : tensor<8xf32>, tensor<8xf32>
+  }
+  module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_0(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>}, %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1]>}, %g: index {gantry.binding = #gantry.binding<workgroup_x>})
+        attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 2>, gantry.slices = #gantry.slices<workgroups = 1, bytes = [96, 4]>, gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 1, text = "4 points", exact = "points=4 steps=-">} {
+      %c = arith.constant 4 : index
+      %at = arith.addi %g, %c : index
+      %v = memref.load %x[%at] : memref<?xf32>
+      memref.store %v, %y[%g] : memref<?xf32>
+      return
+    }
+  }
+  module @kernel_1 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_1(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>}, %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1]>}, %g: index {gantry.binding = #gantry.binding<workgroup_x>})
+        attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 2>, gantry.slices = #gantry.slices<workgroups = 1, bytes = [112, 4]>, gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 1, text = "4 points", exact = "points=4 steps=-">} {
+      %c = arith.constant 8 : index
+      %at = arith.addi %g, %c : index
+      %v = memref.load %x[%at] : memref<?xf32>
+      memref.store %v, %y[%g] : memref<?xf32>
+      return
+    }
+  }
+}
+
+// -----
+
+// A kernel with a dynamic size: the new argument is dim 1. Loops that depend on the size must have equal rounds.
+// CHECK-LABEL: func.func @main
+// CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims(%[[N:.*]], %{{.*}})
+// CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims(%[[N]], %{{.*}})
+// CHECK: gantry.dispatch @kernel_2(%{{.*}}) dims(%[[N]])
+// CHECK-LABEL: module @kernel_0
+// CHECK: %{{.*}}: index {gantry.binding = #gantry.binding<dim[1]>})
+// CHECK-SAME: dims = 2
+module {
+  func.func @main(%x0: tensor<?xf32>, %x1: tensor<?xf32>, %x2: tensor<?xf32>, %n: index) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+    %0 = gantry.dispatch @kernel_0(%x0) dims(%n) {operand_dims = array<i64: 0>, result_dims = array<i64>} : (tensor<?xf32>, index) -> tensor<8xf32>
+    %1 = gantry.dispatch @kernel_1(%x1) dims(%n) {operand_dims = array<i64: 0>, result_dims = array<i64>} : (tensor<?xf32>, index) -> tensor<8xf32>
+    %2 = gantry.dispatch @kernel_2(%x2) dims(%n) {operand_dims = array<i64: 0>, result_dims = array<i64>} : (tensor<?xf32>, index) -> tensor<8xf32>
+    return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  }
+  module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_0(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>}, %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1]>}, %g: index {gantry.binding = #gantry.binding<workgroup_x>})
+        attributes {gantry.launch = #gantry.launch<buffers = 2, dims = 1, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 2, dims = [0]>, gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 1, text = "4 points", exact = "points=4 steps=-">} {
+      %c = arith.constant 4 : index
+      %at = arith.addi %g, %c : index
+      %v = memref.load %x[%at] : memref<?xf32>
+      memref.store %v, %y[%g] : memref<?xf32>
+      return
+    }
+  }
+  module @kernel_1 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_1(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>}, %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1]>}, %g: index {gantry.binding = #gantry.binding<workgroup_x>})
+        attributes {gantry.launch = #gantry.launch<buffers = 2, dims = 1, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 2, dims = [0]>, gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 1, text = "4 points", exact = "points=4 steps=-">} {
+      %c = arith.constant 8 : index
+      %at = arith.addi %g, %c : index
+      %v = memref.load %x[%at] : memref<?xf32>
+      memref.store %v, %y[%g] : memref<?xf32>
+      return
+    }
+  }
+  module @kernel_2 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_2(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>}, %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1]>}, %g: index {gantry.binding = #gantry.binding<workgroup_x>})
+        attributes {gantry.launch = #gantry.launch<buffers = 2, dims = 1, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 3, dims = [0]>, gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 1, text = "4 points", exact = "points=4 steps=-">} {
+      %c = arith.constant 12 : index
+      %at = arith.addi %g, %c : index
+      %v = memref.load %x[%at] : memref<?xf32>
+      memref.store %v, %y[%g] : memref<?xf32>
+      return
+    }
+  }
+}
