@@ -138,7 +138,8 @@ void addKernelPasses(OpPassManager &module, const CompileOptions &options,
       createApplyTuning(ApplyTuningOptions{profile.name, options.tuning, options.builtInTuning}));
   module.nest<ModuleOp>().addPass(createEmitKernels(
       EmitKernelsOptions{profile.name, options.sharedMemory, options.tileCandidate}));
-  // Before CSE, which would also merge expressions whose constants are equal by chance.
+  // Kernels are compared before CSE, because CSE also merges expressions whose constants are equal
+  // by chance.
   if (options.shareKernels)
     module.addPass(createShareKernels());
 }

@@ -38,7 +38,7 @@ def Gantry_TileKind : Gantry_Enum<"TileKind", "how a kernel computes its tile", 
 
 def Gantry_ArgumentRole : Gantry_Enum<"ArgumentRole", "what an argument of a kernel receives", [
   I32EnumAttrCase<"kBuffer", 0, "buffer">,         // a scalar or vector view of buffer `index`
-  I32EnumAttrCase<"kDim", 1, "dim">,               // the size of dynamic dimension `index`
+  I32EnumAttrCase<"kDim", 1, "dim">,               // operand `index` of the dispatch's dims
   I32EnumAttrCase<"kWorkgroupX", 2, "workgroup_x">,
   I32EnumAttrCase<"kWorkgroupY", 3, "workgroup_y">,
   I32EnumAttrCase<"kInvocation", 4, "invocation">, // the invocation's index in its workgroup
@@ -314,8 +314,8 @@ def Gantry_TileAttr : Gantry_Attr<"Tile", "tile"> {
 def Gantry_LaunchAttr : Gantry_Attr<"Launch", "launch"> {
   let summary = "how a kernel is launched";
   let description = [{
-    The kernel takes `buffers` buffers, whose last is the result, and the sizes of `dims` dynamic
-    dimensions. A workgroup has `workgroup_size` invocations and computes `tiles_per_workgroup`
+    The kernel takes `buffers` buffers, whose last is the result, and `dims` sizes (the dims of
+    gantry.dispatch). A workgroup has `workgroup_size` invocations and computes `tiles_per_workgroup`
     tiles. If `subgroup_size` is not 0, every subgroup must have exactly this many active
     invocations. `shared_bytes` is the size of a workgroup's shared memory. `staged_bytes` is the
     sum of the sizes of all arrays in shared memory, which is larger than `shared_bytes` if two

@@ -1,6 +1,7 @@
 // share-kernels: see Passes.td.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
+#include "codegen/tiling/tile_choice.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,11 +22,9 @@ using namespace mlir;
 
 namespace {
 
-// Every device has at least 128 bytes of push constants. A kernel that reads its buffers by address
-// needs 8 for each buffer and for each dimension.
+// The number of 8-byte words in 128 bytes of push constants, which every device has. A kernel that
+// reads its buffers by address needs a word for each buffer and for each dim.
 constexpr size_t kMaxPushConstants = 16;
-// Every device can bind a storage buffer of this size, so smaller tensors need no slices.
-constexpr int64_t kMinBindingBytes = int64_t{1} << 27;
 
 /// A constant of index type that an operation uses and that may differ between kernels.
 struct Slot {
@@ -137,7 +136,8 @@ private:
   llvm::DenseMap<Value, unsigned> numbers_;
 };
 
-/// Returns whether every device can bind the storage of each tensor of the dispatch.
+/// Returns whether every device can bind the storage of each tensor of the dispatch as a whole, so
+/// that the dispatch needs no slices.
 bool isSmall(DispatchOp dispatch) {
   const auto isSmallTensor = [&](Value tensor, size_t number) {
     auto type = cast<RankedTensorType>(tensor.getType());

@@ -43,6 +43,9 @@ struct TileChoice {
 /// linalg_patterns.h) and one of their dimensions divides into groups of four steps.
 bool hasDotProducts(mlir::func::FuncOp kernel);
 
+/// Every Vulkan device can bind a storage buffer of this size. Many cannot bind a larger one.
+constexpr int64_t kMinBindingBytes = int64_t(1) << 27;
+
 /// The extent that each dynamic dimension of a result is assumed to have unless a caller says
 /// otherwise.
 constexpr int64_t kTypicalDynamicExtent = 64;

@@ -26,8 +26,8 @@ struct Weights {
 // are similar.
 constexpr Weights kStorageBuffers{24, 30, 8, 24, 24, 1, 30};
 // On the software device a texel fetch is straight-line code: eight loads of four elements and
-// their transposition. A millisecond of the driver's compiler counts as 0.07 % of the run: large
-// kernels must gain what they cost when a program is loaded.
+// their transposition. Each millisecond for which the driver compiles the kernel raises the cost by
+// 0.07 %, so a kernel that is slow to load is chosen only if its runs are faster.
 constexpr Weights kTexels{45, 24, 3, 40, 75, 1, 60, 0, 0, 0.0007};
 // Neighbouring invocations load neighbouring elements, so a scalar load is a part of a wide one.
 constexpr Weights kStaged{16, 20, 8, 16, 16, 1, 30, 3, 40};

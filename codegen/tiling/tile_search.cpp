@@ -13,8 +13,6 @@ using namespace mlir;
 
 namespace {
 
-// Every Vulkan device can bind a storage buffer of this size. Many cannot bind a larger one.
-constexpr int64_t kMinBindingBytes = int64_t(1) << 27;
 constexpr double kMinGain = 0.999; // A tile replaces another if it costs less than this fraction.
 
 /// Returns the divisors of the extent up to 16; only 1 if the extent is dynamic.
