@@ -1,6 +1,8 @@
 // Implements AppWindow.
 #include "profiler_gui/platform/app_window.h"
 
+#include "engine/base/pin_modules.h"
+
 #include <imgui.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_vulkan.h>
@@ -29,6 +31,7 @@ AppWindow *windowOf(GLFWwindow *window) {
 Result<std::unique_ptr<AppWindow>> AppWindow::create(const std::string &title, uint32_t width,
                                                      uint32_t height, float scale) {
   std::unique_ptr<AppWindow> made(new AppWindow());
+  const LoadedModules before; // GLFW loads Vulkan's drivers when it is asked for the extensions.
   if (glfwInit() != GLFW_TRUE)
     return statusf(StatusCode::kUnsupported,
                    "no window system: %s; use --render FILE to draw a picture without one",
@@ -48,6 +51,7 @@ Result<std::unique_ptr<AppWindow>> AppWindow::create(const std::string &title, u
                    "this display does not support Vulkan: %s; use --render FILE to draw a picture",
                    glfwMessage().c_str());
   GANTRY_ASSIGN_OR_RETURN(made->gpu_, Gpu::create({names, names + count}));
+  before.pinNewer();
   GANTRY_RETURN_IF_ERROR(checkVk(
       glfwCreateWindowSurface(made->gpu_->instance(), made->window_, nullptr, &made->surface_),
       "glfwCreateWindowSurface"));
