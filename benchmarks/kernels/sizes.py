@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Measures operators over sweeps of sizes, and draws each sweep.
 
-    sizes.py FOLDER [--gantry TOOL] [--profile PROFILE] [--only NAME ...] [--from N] [--to N] [--large]
-             [--seconds S] [--rounds N]
+    sizes.py FOLDER [--gantry TOOL] [--profile PROFILE] [--type f32|f16|int8] [--predicted] [--only NAME ...]
+             [--from N] [--to N] [--large] [--seconds S] [--rounds N]
 
 Each sweep varies one dimension of an operator, from --from to --to, and with --large also around 256, 512, 1024 and
 4096. The script compiles a model for each size and runs them in turn, in several rounds. The time of a size is its
 shortest time, of all dispatches together. A size should cost at most 1.3 times the time of the next multiple of 8
 (1.5 times below 32): the table lists the worst sizes, and the exit code is 1 if one exceeds the limit.
 
-FOLDER/NAME.svg is the picture of a sweep: the time of each size, in microseconds; sizes beyond the limit are marked.
-FOLDER/NAME.json has the times. Debian: python3-onnx.
+With --predicted, nothing runs: the time is the one that the compiler predicts for the profile, in its own unit, and the
+share of memory accesses that are of vectors is compared in the same way. Use it for devices that are not there.
+
+FOLDER/NAME.svg is the picture of a sweep: the time of each size; sizes beyond the limit are marked. FOLDER/NAME.json has
+the times. FOLDER/sizes.svg shows all sweeps together. Debian: python3-onnx.
 """
 import argparse
 import json
@@ -26,85 +29,122 @@ from onnx import TensorProto, helper, numpy_helper
 
 LIMIT, SMALL_LIMIT, SMALL = 1.3, 1.5, 32
 LARGE = (256, 512, 1024, 4096)
+TYPES = {"f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16, "int8": TensorProto.INT8}
 
 
 def weights(*shape):
     return np.random.default_rng(0).standard_normal(shape, np.float32) * np.float32(0.05)
 
 
-def model(inputs, nodes, constants=()):
+def model(inputs, nodes, constants=(), type="f32"):
     """Returns a model. `inputs` maps names to shapes; a node is (operator, operands, result, attributes); the last
-    node's result is the output."""
+    node's result is the output. `type`: of the inputs."""
     graph = helper.make_graph(
         [helper.make_node(op, operands, [out], **attributes) for op, operands, out, attributes in nodes], "sizes",
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()],
-        [helper.make_tensor_value_info(nodes[-1][2], TensorProto.FLOAT, None)],
+        [helper.make_tensor_value_info(name, TYPES[type], shape) for name, shape in inputs.items()],
+        [onnx.ValueInfoProto(name=nodes[-1][2])],
         [numpy_helper.from_array(array, name) for name, array in constants])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def matmul(rows, depth, columns):
-    return model({"x": [rows, depth]}, [("MatMul", ["x", "w"], "y", {})], [("w", weights(depth, columns))])
+class Operators:
+    """Makes models of one operator whose inputs have this type."""
+
+    def __init__(self, type):
+        self.type = type
+
+    def constant(self, *shape):
+        if self.type == "int8":
+            return np.random.default_rng(0).integers(-9, 9, shape, np.int8)
+        return weights(*shape).astype(np.float16 if self.type == "f16" else np.float32)
+
+    def model(self, inputs, nodes, constants=()):
+        return model(inputs, nodes, constants, self.type)
+
+    def unary(self, op, shape, **attributes):
+        return self.model({"x": shape}, [(op, ["x"], "y", attributes)])
+
+    def matmul(self, rows, depth, columns):
+        op = "MatMulInteger" if self.type == "int8" else "MatMul"
+        return self.model({"x": [rows, depth]}, [(op, ["x", "w"], "y", {})], [("w", self.constant(depth, columns))])
+
+    def computed_matmul(self, rows, depth, columns, batch=()):
+        op = "MatMulInteger" if self.type == "int8" else "MatMul"
+        return self.model({"x": [*batch, rows, depth], "w": [*batch, depth, columns]}, [(op, ["x", "w"], "y", {})])
+
+    def convolution(self, channels, filters, height, width, kernel=3, stride=1, group=1, op="Conv"):
+        """A convolution between two elementwise operators, as in a network; of int8, the convolution alone."""
+        shape = [channels, filters // group] if op == "ConvTranspose" else [filters, channels // group]
+        attributes = {"kernel_shape": [kernel] * 2, "pads": [kernel // 2] * 4, "strides": [stride] * 2, "group": group}
+        inputs, constants = {"x": [1, channels, height, width]}, [("w", self.constant(*shape, kernel, kernel))]
+        if self.type == "int8":
+            return self.model(inputs, [("QLinearConv", ["x", "s", "z", "w", "s", "z", "s", "z"], "y", attributes)],
+                              [*constants, ("s", np.float32(0.1)), ("z", np.int8(0))])
+        return self.model(inputs, [("Relu", ["x"], "a", {}), (op, ["a", "w"], "b", attributes), ("Relu", ["b"], "y", {})],
+                          constants)
+
+    def add(self, rows, columns):
+        return self.model({"x": [rows, columns], "z": [rows, columns]}, [("Add", ["x", "z"], "y", {})])
+
+    def layer_norm(self, rows, columns):
+        return self.model({"x": [rows, columns]}, [("LayerNormalization", ["x", "s", "b"], "y", {"axis": -1})],
+                          [("s", self.constant(columns)), ("b", self.constant(columns))])
+
+    def attention(self, heads, length, size):
+        shape = [heads, length, size]
+        return self.model({"q": shape, "k": shape, "v": shape},
+                          [("Transpose", ["k"], "t", {"perm": [0, 2, 1]}), ("MatMul", ["q", "t"], "s", {}),
+                           ("Softmax", ["s"], "p", {"axis": -1}), ("MatMul", ["p", "v"], "y", {})])
 
 
-def computed_matmul(rows, depth, columns, batch=()):
-    return model({"x": [*batch, rows, depth], "w": [*batch, depth, columns]}, [("MatMul", ["x", "w"], "y", {})])
-
-
-def convolution(channels, filters, height, width, kernel=3, stride=1, group=1, op="Conv"):
-    """A convolution between two elementwise operators, as in a network."""
-    shape = [channels, filters // group] if op == "ConvTranspose" else [filters, channels // group]
-    attributes = {"kernel_shape": [kernel] * 2, "pads": [kernel // 2] * 4, "strides": [stride] * 2, "group": group}
-    return model({"x": [1, channels, height, width]},
-                 [("Relu", ["x"], "a", {}), (op, ["a", "w"], "b", attributes), ("Relu", ["b"], "y", {})],
-                 [("w", weights(*shape, kernel, kernel))])
-
-
-def unary(op, shape, **attributes):
-    return model({"x": shape}, [(op, ["x"], "y", attributes)])
-
-
-def add(rows, columns):
-    return model({"x": [rows, columns], "z": [rows, columns]}, [("Add", ["x", "z"], "y", {})])
-
-
-def layer_norm(rows, columns):
-    return model({"x": [rows, columns]}, [("LayerNormalization", ["x", "s", "b"], "y", {"axis": -1})],
-                 [("s", weights(columns)), ("b", weights(columns))])
-
-
-def attention(heads, length, size):
-    shape = [heads, length, size]
-    return model({"q": shape, "k": shape, "v": shape},
-                 [("Transpose", ["k"], "t", {"perm": [0, 2, 1]}), ("MatMul", ["q", "t"], "s", {}),
-                  ("Softmax", ["s"], "p", {"axis": -1}), ("MatMul", ["p", "v"], "y", {})])
-
-
+# The model of each size, made by the Operators of a type.
 SWEEPS = {
-    "matmul_rows": lambda n: matmul(n, 256, 256),
-    "matmul_depth": lambda n: matmul(128, n, 256),
-    "matmul_columns": lambda n: matmul(128, 256, n),
-    "computed_matmul_rows": lambda n: computed_matmul(n, 256, 256),
-    "computed_matmul_depth": lambda n: computed_matmul(128, n, 256),
-    "computed_matmul_columns": lambda n: computed_matmul(128, 256, n),
-    "batched_matmul_columns": lambda n: computed_matmul(64, 64, n, (8,)),
-    "conv_channels": lambda n: convolution(n, 64, 28, 28),
-    "conv_filters": lambda n: convolution(64, n, 28, 28),
-    "conv_height": lambda n: convolution(32, 32, n, 28),
-    "conv_width": lambda n: convolution(32, 32, 28, n),
-    "conv_1x1_channels": lambda n: convolution(n, 64, 28, 28, 1),
-    "conv_stride_channels": lambda n: convolution(n, 64, 28, 28, 3, 2),
-    "depthwise_channels": lambda n: convolution(n, n, 28, 28, 3, 1, n),
-    "grouped_channels": lambda n: convolution(4 * n, 4 * n, 28, 28, 3, 1, 4),
-    "transposed_channels": lambda n: convolution(n, 32, 28, 28, 3, 2, 1, "ConvTranspose"),
-    "softmax_columns": lambda n: unary("Softmax", [512, n], axis=-1),
-    "layer_norm_columns": lambda n: layer_norm(512, n),
-    "max_columns": lambda n: unary("ReduceMax", [512, n], axes=[1]),
-    "add_columns": lambda n: add(512, n),
-    "transpose_columns": lambda n: unary("Transpose", [512, n], perm=[1, 0]),
-    "attention_length": lambda n: attention(4, n, 64),
-    "attention_size": lambda n: attention(4, 64, n),
+    "matmul_rows": lambda ops, n: ops.matmul(n, 256, 256),
+    "matmul_depth": lambda ops, n: ops.matmul(128, n, 256),
+    "matmul_columns": lambda ops, n: ops.matmul(128, 256, n),
+    "computed_matmul_rows": lambda ops, n: ops.computed_matmul(n, 256, 256),
+    "computed_matmul_depth": lambda ops, n: ops.computed_matmul(128, n, 256),
+    "computed_matmul_columns": lambda ops, n: ops.computed_matmul(128, 256, n),
+    "batched_matmul_rows": lambda ops, n: ops.computed_matmul(n, 64, 64, (8,)),
+    "batched_matmul_depth": lambda ops, n: ops.computed_matmul(64, n, 64, (8,)),
+    "batched_matmul_columns": lambda ops, n: ops.computed_matmul(64, 64, n, (8,)),
+    "conv_channels": lambda ops, n: ops.convolution(n, 64, 28, 28),
+    "conv_filters": lambda ops, n: ops.convolution(64, n, 28, 28),
+    "conv_height": lambda ops, n: ops.convolution(32, 32, n, 28),
+    "conv_width": lambda ops, n: ops.convolution(32, 32, 28, n),
+    "conv_1x1_channels": lambda ops, n: ops.convolution(n, 64, 28, 28, 1),
+    "conv_1x1_filters": lambda ops, n: ops.convolution(64, n, 28, 28, 1),
+    "conv_stride_channels": lambda ops, n: ops.convolution(n, 64, 28, 28, 3, 2),
+    "conv_stride_filters": lambda ops, n: ops.convolution(64, n, 28, 28, 3, 2),
+    "conv_stride_height": lambda ops, n: ops.convolution(32, 32, n, 28, 3, 2),
+    "conv_stride_width": lambda ops, n: ops.convolution(32, 32, 28, n, 3, 2),
+    "depthwise_channels": lambda ops, n: ops.convolution(n, n, 28, 28, 3, 1, n),
+    "depthwise_height": lambda ops, n: ops.convolution(64, 64, n, 28, 3, 1, 64),
+    "depthwise_width": lambda ops, n: ops.convolution(64, 64, 28, n, 3, 1, 64),
+    "grouped_channels": lambda ops, n: ops.convolution(4 * n, 64, 28, 28, 3, 1, 4),
+    "grouped_filters": lambda ops, n: ops.convolution(64, 4 * n, 28, 28, 3, 1, 4),
+    "grouped_height": lambda ops, n: ops.convolution(64, 64, n, 28, 3, 1, 4),
+    "grouped_width": lambda ops, n: ops.convolution(64, 64, 28, n, 3, 1, 4),
+    "transposed_channels": lambda ops, n: ops.convolution(n, 32, 28, 28, 3, 2, 1, "ConvTranspose"),
+    "transposed_filters": lambda ops, n: ops.convolution(32, n, 28, 28, 3, 2, 1, "ConvTranspose"),
+    "transposed_height": lambda ops, n: ops.convolution(32, 32, n, 28, 3, 2, 1, "ConvTranspose"),
+    "transposed_width": lambda ops, n: ops.convolution(32, 32, 28, n, 3, 2, 1, "ConvTranspose"),
+    "softmax_rows": lambda ops, n: ops.unary("Softmax", [n, 512], axis=-1),
+    "softmax_columns": lambda ops, n: ops.unary("Softmax", [512, n], axis=-1),
+    "layer_norm_rows": lambda ops, n: ops.layer_norm(n, 512),
+    "layer_norm_columns": lambda ops, n: ops.layer_norm(512, n),
+    "max_of_rows_rows": lambda ops, n: ops.unary("ReduceMax", [n, 512], axes=[1]),
+    "max_of_rows_columns": lambda ops, n: ops.unary("ReduceMax", [512, n], axes=[1]),
+    "max_of_columns_rows": lambda ops, n: ops.unary("ReduceMax", [n, 512], axes=[0]),
+    "max_of_columns_columns": lambda ops, n: ops.unary("ReduceMax", [512, n], axes=[0]),
+    "add_rows": lambda ops, n: ops.add(n, 512),
+    "add_columns": lambda ops, n: ops.add(512, n),
+    "transpose_rows": lambda ops, n: ops.unary("Transpose", [n, 512], perm=[1, 0]),
+    "transpose_columns": lambda ops, n: ops.unary("Transpose", [512, n], perm=[1, 0]),
+    "attention_length": lambda ops, n: ops.attention(4, n, 64),
+    "attention_size": lambda ops, n: ops.attention(4, 64, n),
 }
+REAL_ONLY = ("softmax", "layer_norm", "attention", "transposed")  # Sweeps of operators that int8 does not have.
 
 
 def next_multiple(size):
@@ -115,75 +155,111 @@ class Case:
     """One size of a sweep."""
 
     def __init__(self, options, folder, size, made):
-        self.options, self.size, self.time = options, size, float("inf")
+        self.options, self.size, self.time, self.vectors = options, size, float("inf"), 1
         source = folder / f"{size}.onnx"
         self.artifact = source.with_suffix(".gantry")
         onnx.save(made, source)
-        subprocess.run([options.gantry, "compile", source, "-p", options.profile, "-o", self.artifact], check=True,
-                       capture_output=True)
+        self.tool("compile", source, "-p", options.profile, "--separate-kernels", "-o", self.artifact)
+
+    def tool(self, *arguments):
+        """Returns the output of a command of the tool. Ends the script if it fails."""
+        done = subprocess.run([self.options.gantry, *arguments], capture_output=True, text=True,
+                              env={"LP_NUM_THREADS": "1", **os.environ})
+        if done.returncode != 0:
+            sys.exit(f"\nsize {self.size}: {done.stderr.strip()}")
+        return done.stdout
 
     def measure(self):
-        command = [self.options.gantry, "bench", self.artifact, "--json", "--seconds", str(self.options.seconds)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True,
-                              env={"LP_NUM_THREADS": "1", **os.environ})
-        times = [entry["min_ns"] / 1e3 for entry in json.loads(done.stdout)["dispatches"]]
-        self.time = min(self.time, sum(times))
+        report = json.loads(self.tool("bench", self.artifact, "--json", "--seconds", str(self.options.seconds)))
+        self.time = min(self.time, sum(entry["min_ns"] / 1e3 for entry in report["dispatches"]))
+
+    def predict(self):
+        """Sets the predicted time, of the variants that a device of the profile runs, and their share of vectors."""
+        program = json.loads(self.tool("inspect", self.artifact, "--json"))
+        kernels = {kernel["name"]: max(kernel["variants"], key=lambda variant: variant["grid"])
+                   for kernel in program["kernels"]}
+        chosen = [kernels[command["kernel"]] for command in program["commands"] if command["kind"] == "dispatch"]
+        self.time = sum(variant["predicted_cost"] for variant in chosen)
+        accesses = sum(variant["accesses"] for variant in chosen)
+        self.vectors = sum(variant["vector_accesses"] for variant in chosen) / max(1, accesses)
 
 
 def sweep(options, name):
-    """Returns the times in microseconds by size."""
+    """Returns the cases by size, measured or predicted."""
     sizes = set(range(options.first, options.last + 1))
     if options.large:
         sizes |= {around + step for around in LARGE for step in range(-3, 4)}
     sizes |= {next_multiple(size) for size in sizes}
+    ops = Operators(options.type)
     with tempfile.TemporaryDirectory() as folder:
         cases = []
         for done, size in enumerate(sorted(sizes), 1):
             print(f"\r{name}: compiles {done} of {len(sizes)}", end="", file=sys.stderr)
-            cases.append(Case(options, pathlib.Path(folder), size, SWEEPS[name](size)))
-        for round_number in range(options.rounds):
+            cases.append(Case(options, pathlib.Path(folder), size, SWEEPS[name](ops, size)))
+            if options.predicted:
+                cases[-1].predict()
+        for round_number in range(0 if options.predicted else options.rounds):
             for case in cases:
                 print(f"\r{name}: round {round_number + 1} of {options.rounds}, size {case.size}   ", end="",
                       file=sys.stderr)
                 case.measure()
         print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
-    return {case.size: case.time for case in cases}
+    return {case.size: case for case in cases}
 
 
-def excesses(times):
-    """Returns (ratio to the limit, ratio, size) of each size, the worst first."""
+def excesses(cases):
+    """Returns (ratio to the limit, ratio, size) of each size, the worst first. The ratio is that of the times, or of the
+    shares of vectors if this is worse."""
     result = []
-    for size, time in times.items():
-        ratio = time / times[next_multiple(size)]
+    for size, case in cases.items():
+        friendly = cases[next_multiple(size)]
+        ratio = max(case.time / friendly.time, friendly.vectors / max(case.vectors, 0.01))
         result.append((ratio / (SMALL_LIMIT if size < SMALL else LIMIT), ratio, size))
     return sorted(result, reverse=True)
 
 
-def picture(name, times):
-    """Returns an SVG of the times of the sizes, in equal steps along the horizontal axis."""
-    width, height, left, top = 900, 320, 70, 40
-    sizes = sorted(times)
+def panel(cases, title, left, top, width, height, unit, marks):
+    """Returns the parts of an SVG of the times of the sizes, in equal steps along the horizontal axis. marks: a circle
+    with a tooltip for each size, not only for those beyond the limit."""
+    sizes = sorted(cases)
+    times = {size: cases[size].time for size in sizes}
     highest = max(times.values())
-    x = lambda i: left + i * (width - left - 20) / max(1, len(sizes) - 1)
-    y = lambda time: top + (height - top - 40) * (1 - time / highest)
-    over = {size for excess, _, size in excesses(times) if excess > 1}
+    x = lambda i: left + i * width / max(1, len(sizes) - 1)
+    y = lambda time: top + height * (1 - time / highest)
+    over = {size for excess, _, size in excesses(cases) if excess > 1}
     text = lambda px, py, words, anchor="middle": f'<text x="{px:.1f}" y="{py:.1f}" text-anchor="{anchor}">{words}</text>'
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
-             'font-size="12" fill="#333"><rect width="100%" height="100%" fill="white"/>',
-             text(left, 22, f"{name.replace('_', ' ')}: time of each size in µs; red: beyond the limit", "start")]
-    for step in range(5):
-        time = highest * step / 4
-        parts.append(f'<line x1="{left}" x2="{width - 20}" y1="{y(time):.1f}" y2="{y(time):.1f}" stroke="#ddd"/>')
-        parts.append(text(left - 8, y(time) + 4, f"{time:.0f}", "end"))
+    parts = [text(left, top - 8, title, "start")]
+    for step in range(5 if marks else 2):
+        time = highest * step / (4 if marks else 1)
+        parts.append(f'<line x1="{left}" x2="{left + width}" y1="{y(time):.1f}" y2="{y(time):.1f}" stroke="#ddd"/>')
+        parts.append(text(left - 6, y(time) + 4, f"{time:.3g}", "end"))
     points = " ".join(f"{x(i):.1f},{y(times[size]):.1f}" for i, size in enumerate(sizes))
-    parts.append(f'<polyline points="{points}" fill="none" stroke="#9bb" stroke-width="1"/>')
+    parts.append(f'<polyline points="{points}" fill="none" stroke="#27c" stroke-width="1"/>')
+    labels = [i for i, size in enumerate(sizes) if i == 0 or size % 16 == 0]
     for i, size in enumerate(sizes):
-        colour, radius = ("#d33", 3.5) if size in over else ("#27c", 2) if size % 8 else ("#222", 2.5)
-        parts.append(f'<circle cx="{x(i):.1f}" cy="{y(times[size]):.1f}" r="{radius}" fill="{colour}">'
-                     f"<title>{size}: {times[size]:.1f} µs</title></circle>")
-        if size % 16 == 0 or i == 0:
-            parts.append(text(x(i), height - 18, size))
-    return "\n".join(parts + ["</svg>\n"])
+        if size in over or marks:
+            colour, radius = ("#d33", 3 if marks else 2) if size in over else ("#27c", 1.5) if size % 8 else ("#222", 2.5)
+            parts.append(f'<circle cx="{x(i):.1f}" cy="{y(times[size]):.1f}" r="{radius}" fill="{colour}">'
+                         f"<title>{size}: {times[size]:.1f} {unit}</title></circle>")
+        if i in labels and (marks or size in (1, 32, 64, 96, 128, *LARGE)):
+            parts.append(text(x(i), top + height + 16, size))
+    return parts
+
+
+def document(parts, width, height):
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
+                      'font-size="12" fill="#333"><rect width="100%" height="100%" fill="white"/>', *parts, "</svg>\n"])
+
+
+def overview(sweeps, unit):
+    """Returns an SVG with a small picture of each sweep, three in a row."""
+    columns, width, height = 3, 330, 140
+    parts = [f'<text x="20" y="24">Time of each size in {unit}. Red: more than {LIMIT} times the next multiple of 8 '
+             f"({SMALL_LIMIT} times below {SMALL}).</text>"]
+    for number, (name, cases) in enumerate(sweeps.items()):
+        left, top = 55 + number % columns * width, 60 + number // columns * height
+        parts += panel(cases, name.replace("_", " "), left, top, width - 75, height - 60, unit, marks=False)
+    return document(parts, columns * width, 50 + -(-len(sweeps) // columns) * height)
 
 
 def main():
@@ -191,7 +267,9 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="folder of the pictures and times")
     parser.add_argument("--gantry", default="build/release/bin/gantry", help="the tool (default: %(default)s)")
     parser.add_argument("--profile", default="vulkan:lavapipe", help="the device profile (default: %(default)s)")
-    parser.add_argument("--only", nargs="+", default=list(SWEEPS), choices=list(SWEEPS), metavar="NAME",
+    parser.add_argument("--type", default="f32", choices=list(TYPES), help="type of the inputs (default: %(default)s)")
+    parser.add_argument("--predicted", action="store_true", help="compare predicted times, run nothing")
+    parser.add_argument("--only", nargs="+", choices=list(SWEEPS), metavar="NAME",
                         help="sweeps: " + ", ".join(SWEEPS))
     parser.add_argument("--from", dest="first", type=int, default=1, help="the first size (default: %(default)s)")
     parser.add_argument("--to", dest="last", type=int, default=130, help="the last size (default: %(default)s)")
@@ -200,16 +278,22 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="measurements of each size (default: %(default)s)")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    failed = False
+    unit = "units of the cost model" if options.predicted else "µs"
+    names = options.only or [name for name in SWEEPS if options.type != "int8" or not name.startswith(REAL_ONLY)]
+    failed, sweeps = False, {}
     print(f"{'sweep':26} {'sizes':>6} {'beyond':>7}  worst sizes (time / time of the next multiple of 8)")
-    for name in options.only:
-        times = sweep(options, name)
-        (options.folder / f"{name}.json").write_text(json.dumps({"microseconds": times}, indent=1) + "\n")
-        (options.folder / f"{name}.svg").write_text(picture(name, times))
-        worst = excesses(times)
+    for name in names:
+        cases = sweeps[name] = sweep(options, name)
+        (options.folder / f"{name}.json").write_text(json.dumps(
+            {"unit": unit, "times": {size: case.time for size, case in cases.items()},
+             "vectors": {size: case.vectors for size, case in cases.items()}}, indent=1) + "\n")
+        title = f"{name.replace('_', ' ')}: time of each size in {unit}; red: beyond the limit"
+        (options.folder / f"{name}.svg").write_text(document(panel(cases, title, 70, 40, 810, 240, unit, True), 900, 320))
+        (options.folder / "sizes.svg").write_text(overview(sweeps, unit))
+        worst = excesses(cases)
         beyond = sum(excess > 1 for excess, _, _ in worst)
         failed |= beyond > 0
-        print(f"{name:26} {len(times):6} {beyond:7}  " +
+        print(f"{name:26} {len(cases):6} {beyond:7}  " +
               ", ".join(f"{size} ({ratio:.2f})" for _, ratio, size in worst[:5]), flush=True)
     sys.exit(1 if failed else 0)
 

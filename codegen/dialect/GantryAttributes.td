@@ -279,11 +279,13 @@ def Gantry_SignatureAttr : Gantry_Attr<"Signature", "signature"> {
   let summary = "the dispatch whose region became a kernel's function on tensors";
   let description = [{
     The arguments of the function are the dispatch's tensors, then its dims. Each parameter has the
-    meaning of the attribute of `gantry.dispatch` with the same name.
+    meaning of the attribute of `gantry.dispatch` with the same name. If `dim_multiples` is not
+    empty, it has one entry for each dim, of which the dim is a multiple.
   }];
   let parameters = (ins Gantry_OptionalList<"int64_t">:$operand_dims,
       Gantry_OptionalList<"int64_t">:$result_dims,
-      Gantry_OptionalList<"::gantry::codegen::LayoutAttr">:$layouts, Gantry_Flag:$rows);
+      Gantry_OptionalList<"::gantry::codegen::LayoutAttr">:$layouts, Gantry_Flag:$rows,
+      Gantry_OptionalList<"int64_t">:$dim_multiples);
   let assemblyFormat = "(`<` struct(params)^ `>`)?";
   let genVerifyDecl = 1;
 }
@@ -303,11 +305,13 @@ def Gantry_TileAttr : Gantry_Attr<"Tile", "tile"> {
 
     A kernel with dynamic dimensions may have several functions of one kind, each with the tile that
     is best for some sizes. Then `cost` is the predicted cost of one tile; for other functions it
-    is 0.
+    is 0. If `dim_multiples` is not empty, the function is only valid if each of the kernel's first
+    dims is a multiple of its entry.
   }];
   let parameters = (ins EnumParameter<Gantry_TileKind>:$kind, Gantry_OptionalInt<>:$grid,
       Gantry_List<"int64_t">:$extents, "int64_t":$merged, Gantry_OptionalInt<"1">:$lanes,
-      Gantry_OptionalInt<>:$cost, "::mlir::StringAttr":$text, "::mlir::StringAttr":$exact);
+      Gantry_OptionalInt<>:$cost, Gantry_OptionalList<"int64_t">:$dim_multiples,
+      "::mlir::StringAttr":$text, "::mlir::StringAttr":$exact);
   let genVerifyDecl = 1;
 }
 
@@ -349,6 +353,17 @@ def Gantry_SlicesAttr : Gantry_Attr<"Slices", "slices"> {
     a whole.
   }];
   let parameters = (ins "int64_t":$workgroups, Gantry_List<"int64_t">:$bytes);
+  let genVerifyDecl = 1;
+}
+
+def Gantry_PredictionAttr : Gantry_Attr<"Prediction", "prediction"> {
+  let summary = "what the cost model predicts for a kernel with its tile";
+  let description = [{
+    `cost` is the predicted cost of the whole kernel, in the unit of codegen/tiling/tile_cost.h. An
+    invocation loads and stores memory `accesses` times; `vector_accesses` of these accesses are of
+    vectors. A vector access in which each invocation touches another cache line counts as two. Sizes that are known only at run time count as 64.
+  }];
+  let parameters = (ins "int64_t":$cost, "int64_t":$accesses, Gantry_OptionalInt<>:$vector_accesses);
   let genVerifyDecl = 1;
 }
 

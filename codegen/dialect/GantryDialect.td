@@ -50,6 +50,7 @@ def Gantry_Dialect : Dialect {
     "::gantry::codegen::LaunchAttr":$launch,
     "::gantry::codegen::LoopsAttr":$loops,
     "::gantry::codegen::SlicesAttr":$slices,
+    "::gantry::codegen::PredictionAttr":$prediction,
     "::gantry::codegen::RemarksAttr":$remarks,
     // On arguments of a kernel's function on buffers; set by emit-kernels.
     "::gantry::codegen::BindingAttr":$binding,

@@ -160,9 +160,21 @@ LogicalResult KernelAttr::verify(Diagnose error, StringAttr key, MeasuredAttr) {
   return success();
 }
 
+/// Checks the numbers of which the dims of a kernel are multiples.
+static LogicalResult verifyMultiples(Diagnose error, llvm::StringRef owner,
+                                     llvm::ArrayRef<int64_t> multiples) {
+  for (int64_t multiple : multiples)
+    if (multiple < 1)
+      return error() << "dim_multiples of " << owner << " contains " << multiple
+                     << "; its entries must be at least 1";
+  return success();
+}
+
 LogicalResult SignatureAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> operandDims,
                                     llvm::ArrayRef<int64_t> resultDims, llvm::ArrayRef<LayoutAttr>,
-                                    bool) {
+                                    bool, llvm::ArrayRef<int64_t> dimMultiples) {
+  if (failed(verifyMultiples(error, "a signature", dimMultiples)))
+    return failure();
   if (failed(verifyNonNegative(error, "a signature", "operand_dims", operandDims)))
     return failure();
   return verifyNonNegative(error, "a signature", "result_dims", resultDims);
@@ -170,7 +182,12 @@ LogicalResult SignatureAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> oper
 
 LogicalResult TileAttr::verify(Diagnose error, TileKind kind, int64_t grid,
                                llvm::ArrayRef<int64_t> extents, int64_t merged, int64_t lanes,
-                               int64_t cost, StringAttr, StringAttr) {
+                               int64_t cost, llvm::ArrayRef<int64_t> dimMultiples, StringAttr,
+                               StringAttr) {
+  if (failed(verifyMultiples(error, "a tile", dimMultiples)))
+    return failure();
+  if (!dimMultiples.empty() && cost == 0)
+    return error() << "a tile for multiples must have a cost, by which a session chooses it";
   if ((grid == 0) != (kind == TileKind::kBaseline))
     return error() << "grid of a " << stringifyTileKind(kind) << " tile is " << grid
                    << "; it must be 0 for the baseline and not 0 for other kinds";
@@ -216,6 +233,19 @@ LogicalResult SlicesAttr::verify(Diagnose error, int64_t workgroups,
   if (failed(verifyMin(error, "the slices", 1, {{"workgroups", workgroups}})))
     return failure();
   return verifyNonNegative(error, "the slices", "bytes", bytes);
+}
+
+LogicalResult PredictionAttr::verify(Diagnose error, int64_t cost, int64_t accesses,
+                                     int64_t vectorAccesses) {
+  if (failed(
+          verifyMin(error, "the prediction", 0,
+                    {{"cost", cost}, {"accesses", accesses}, {"vector_accesses", vectorAccesses}})))
+    return failure();
+  if (vectorAccesses > accesses)
+    return error() << "the prediction has " << vectorAccesses
+                   << " vector accesses; it must have at "
+                   << "most as many as accesses, " << accesses;
+  return success();
 }
 
 LogicalResult RemarksAttr::verify(Diagnose error, llvm::ArrayRef<StringAttr> texts) {
@@ -357,6 +387,7 @@ LogicalResult GantryDialect::verifyOperationAttribute(Operation *op, NamedAttrib
       rule<LaunchAttr, Function, SpirvModule>(),
       rule<LoopsAttr, Function, SpirvModule>(),
       rule<SlicesAttr, Function, SpirvModule>(),
+      rule<PredictionAttr, Function, SpirvModule>(),
       rule<RemarksAttr, Function, SpirvModule>(),
       rule<BuffersAttr, SpirvModule>(),
       builtinRule<TensorAttrHelper, StringAttr>(),

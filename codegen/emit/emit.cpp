@@ -82,10 +82,16 @@ void describeVariant(artifact::KernelVariantT &variant, spirv::ModuleOp module) 
   if (tile.getCost() != 0) {
     variant.alternatives = 1 + static_cast<uint32_t>(tile.getKind());
     variant.workgroup_cost = static_cast<uint64_t>(tile.getCost() * launch.getTilesPerWorkgroup());
+    variant.dim_multiples.assign(tile.getDimMultiples().begin(), tile.getDimMultiples().end());
   }
   variant.boxes_bytes = static_cast<uint32_t>(launch.getStagedBytes());
   variant.loop_rounds = static_cast<uint32_t>(loops.getRounds());
   variant.loop_dims.assign(loops.getDims().begin(), loops.getDims().end());
+  if (auto prediction = attributeOf<PredictionAttr>(module)) {
+    variant.predicted_cost = static_cast<uint64_t>(prediction.getCost());
+    variant.accesses = static_cast<uint64_t>(prediction.getAccesses());
+    variant.vector_accesses = static_cast<uint64_t>(prediction.getVectorAccesses());
+  }
   if (auto remarks = attributeOf<RemarksAttr>(module))
     for (StringAttr text : remarks.getTexts())
       variant.comparison.push_back(text.str());

@@ -170,7 +170,8 @@ def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp">
     memref, arith, math, scf and vector to the SPIR-V dialect. Buffers become pointers to
     StorageBuffer structs; the sizes of dynamic dimensions, and the ids of the workgroup, the
     subgroup and the invocation, become 32-bit integers. All of them stay arguments of the function
-    until bind-buffers replaces them.
+    until bind-buffers replaces them. Multiply-adds of f32 inside of loops become one operation, unless
+    their result is rounded to an integer.
 
     Before:
     ```mlir
@@ -217,12 +218,15 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
     result. If the device profile prefers other kinds of tiles (texel loads, operands staged in
     shared memory, cooperative matrices, dot products of bytes), adds a function for each kind. In
     these kinds, a subgroup or a workgroup may share the tile. The attributes `gantry.launch`,
-    `gantry.tile`, `gantry.loops`, `gantry.slices` and `gantry.remarks` describe each function
-    (codegen/dialect/GantryAttributes.td); codegen/passes/kernel_function.h defines its arguments.
+    `gantry.tile`, `gantry.loops`, `gantry.slices`, `gantry.prediction` and `gantry.remarks`
+    describe each function (codegen/dialect/GantryAttributes.td);
+    codegen/passes/kernel_function.h defines its arguments.
 
     For a kernel with dynamic dimensions, several texel tiles are chosen: for one, few and many
     elements along these dimensions. Each becomes a function, with the predicted cost of a tile, by
-    which a session chooses among them when it knows the sizes.
+    which a session chooses among them when it knows the sizes. If the elements along a dynamic
+    dimension are neighbours in memory, another tile may be added for multiples of four: its rows
+    consist of whole vectors.
 
     If apply-tuning found a measured tile and the kernel can have it, this tile replaces the
     predicted tiles. If it is not a baseline tile, the predicted baseline is kept as well.
@@ -562,7 +566,7 @@ def ShareKernels : Pass<"share-kernels", "::mlir::ModuleOp"> {
     `gantry.loops` becomes the largest of the kernels. `gantry.slices` is removed if it differs.
     Kernels whose `gantry.slices` differ are not shared if a tensor is too large for the bindings of
     some devices, which then need the slices. Other attributes that only describe a kernel (its key,
-    its remarks) are those of the first.
+    its prediction, its remarks) are those of the first.
 
     Before:
     ```mlir

@@ -3,6 +3,7 @@
 #include "codegen/passes/kernel_function.h"
 #include "codegen/passes/passes.h"
 #include "codegen/tiling/tile_choice.h"
+#include "codegen/tiling/tile_cost.h"
 #include "codegen/tiling/tile_text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,16 +27,80 @@ namespace {
 /// last.
 constexpr int64_t kDynamicExtents[] = {1, 4, kTypicalDynamicExtent};
 
-/// The tiles that functions are generated for, with their kinds. The baseline comes first.
-using Variants = std::vector<std::pair<TileKind, TileChoice>>;
+/// Kernels with a dynamic dimension along which a tensor's elements are neighbours have another
+/// tile for multiples of this number. It is the number of elements of a vector.
+constexpr int64_t kDimMultiple = 4;
+/// The other tile must cost less than this fraction.
+constexpr double kMinGain = 0.95;
+
+/// A tile that a function is generated for.
+struct Variant {
+  TileKind kind;
+  TileChoice choice;
+  // The function on tensors, or a copy of it (copyForMultiples) that only this variant uses.
+  func::FuncOp source;
+};
+/// All tiles of a kernel. The baseline comes first.
+using Variants = std::vector<Variant>;
+
+/// Returns a copy of the function whose dims are assumed to be multiples of kDimMultiple if they
+/// are the last extent of a tensor, or null if none is. The copy is in the module, and has the name
+/// of the function, until the caller erases it.
+func::FuncOp copyForMultiples(func::FuncOp function) {
+  const auto signature = attributeOf<SignatureAttr>(function);
+  if (!signature)
+    return {};
+  llvm::SmallVector<int64_t> multiples;
+  const auto addLasts = [&](TypeRange types, llvm::ArrayRef<int64_t> dims) {
+    size_t next = 0; // In dims: one entry for each dynamic extent.
+    for (Type type : types) {
+      const auto tensor = dyn_cast<RankedTensorType>(type);
+      if (!tensor)
+        continue;
+      next += tensor.getNumDynamicDims();
+      if (tensor.getRank() > 0 && ShapedType::isDynamic(tensor.getShape().back()))
+        multiples[dims[next - 1]] = kDimMultiple;
+    }
+  };
+  const size_t tensors =
+      llvm::count_if(function.getArgumentTypes(), llvm::IsaPred<RankedTensorType>);
+  multiples.assign(function.getNumArguments() - tensors, 1);
+  addLasts(function.getArgumentTypes(), signature.getOperandDims());
+  addLasts(function.getResultTypes(), signature.getResultDims());
+  if (llvm::all_of(multiples, [](int64_t multiple) { return multiple == 1; }))
+    return {};
+  OpBuilder builder(function);
+  builder.setInsertionPointAfter(function); // The baseline must stay the first function.
+  auto copy = cast<func::FuncOp>(builder.clone(*function));
+  setAttribute(copy, SignatureAttr::get(function.getContext(), signature.getOperandDims(),
+                                        signature.getResultDims(), signature.getLayouts(),
+                                        signature.getRows(), multiples));
+  return copy;
+}
+
+/// Adds the cheapest texel tile of a function made by copyForMultiples() if it is worth a variant
+/// of its own. Otherwise erases the function.
+void addForMultiples(Variants &variants, func::FuncOp copy, const DeviceProfile &device,
+                     size_t candidate) {
+  const Variant &general = variants.back();
+  const auto costOf = [&](func::FuncOp function, const TileShape &tile) {
+    const auto extents = extentsOf(function).assumedResult();
+    return predictTile(function, device, CostModel::kTexels, tile, extents).cost;
+  };
+  TileChoice choice = chooseTile(copy, device, TileKind::kTexel, candidate);
+  if (costOf(copy, choice.tile) < kMinGain * costOf(general.source, general.choice.tile))
+    variants.push_back({TileKind::kTexel, std::move(choice), copy});
+  else
+    copy.erase();
+}
 
 /// Adds the cheapest texel tile, or for a kernel with dynamic dimensions the different ones among
-/// the cheapest for kDynamicExtents.
+/// the cheapest for kDynamicExtents, and perhaps one for multiples of kDimMultiple.
 void addTexel(Variants &variants, func::FuncOp function, const DeviceProfile &device,
               size_t candidate) {
   if (cast<RankedTensorType>(function.getResultTypes().front()).hasStaticShape()) {
-    variants.emplace_back(TileKind::kTexel,
-                          chooseTile(function, device, TileKind::kTexel, candidate));
+    variants.push_back(
+        {TileKind::kTexel, chooseTile(function, device, TileKind::kTexel, candidate), function});
     return;
   }
   std::vector<TileChoice> choices;
@@ -47,14 +112,16 @@ void addTexel(Variants &variants, func::FuncOp function, const DeviceProfile &de
     choices.push_back(std::move(choice));
   }
   for (TileChoice &choice : choices)
-    variants.emplace_back(TileKind::kTexel, std::move(choice));
+    variants.push_back({TileKind::kTexel, std::move(choice), function});
+  if (func::FuncOp copy = copyForMultiples(function))
+    addForMultiples(variants, copy, device, candidate);
 }
 
 /// Adds the tiles that chooseStagedTiles() (tile_choice.h) has returned, each with its kind.
-void addStaged(Variants &variants, std::vector<TileChoice> choices) {
+void addStaged(Variants &variants, func::FuncOp function, std::vector<TileChoice> choices) {
   for (TileChoice &choice : choices)
-    variants.emplace_back(choice.tile.matrix ? TileKind::kMatrices : TileKind::kStaged,
-                          std::move(choice));
+    variants.push_back({choice.tile.matrix ? TileKind::kMatrices : TileKind::kStaged,
+                        std::move(choice), function});
 }
 
 /// Returns whether the profile says that kernels with tiles of this kind run on the device and are
@@ -87,8 +154,8 @@ std::string addMeasured(Variants &variants, func::FuncOp function, const DeviceP
     return "the profile has no tiles of that kind";
   if (isStaged) {
     if (hasKind(device, *kind))
-      addStaged(variants, chooseStagedTiles(function, device, 0, text.str()));
-    return variants.size() > 1 && variants.back().first == *kind
+      addStaged(variants, function, chooseStagedTiles(function, device, 0, text.str()));
+    return variants.size() > 1 && variants.back().kind == *kind
                ? ""
                : "no tile of this kind that fits into shared memory has this text";
   }
@@ -97,7 +164,7 @@ std::string addMeasured(Variants &variants, func::FuncOp function, const DeviceP
     return choice.status().message();
   if (*kind == TileKind::kBaseline)
     variants.clear();
-  variants.emplace_back(*kind, choice.take());
+  variants.push_back({*kind, choice.take(), function});
   return {};
 }
 
@@ -111,13 +178,16 @@ void takeMeasured(func::FuncOp function, const DeviceProfile &device, MeasuredAt
   Variants taken(variants.begin(), variants.begin() + 1);
   const std::string misfit = addMeasured(taken, function, device, kind, text);
   if (misfit.empty()) {
+    for (Variant &variant : variants)
+      if (variant.source != function)
+        variant.source.erase();
     variants = std::move(taken);
-    variants.back().second.remarks = {"measured: " + origin};
+    variants.back().choice.remarks = {"measured: " + origin};
     return;
   }
   const std::string remark = origin + ": " + measured.getTile().str() + ": not taken: " + misfit;
-  for (auto &[unused, choice] : variants)
-    choice.remarks = {remark};
+  for (Variant &variant : variants)
+    variant.choice.remarks = {remark};
   if (measured.getRequested())
     function.emitWarning(remark);
 }
@@ -142,12 +212,16 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       if (MeasuredAttr measured = kernel.getMeasured())
         takeMeasured(function, *device, measured, variants);
       for (auto [grid, variant] : llvm::enumerate(variants)) {
-        const bool isAlternative =
-            llvm::count_if(variants, [&](auto &other) { return other.first == variant.first; }) > 1;
-        if (failed(addKernelFunction(function, *device, variant.first, variant.second,
+        const bool isAlternative = llvm::count_if(variants, [&](const Variant &other) {
+                                     return other.kind == variant.kind;
+                                   }) > 1;
+        if (failed(addKernelFunction(variant.source, *device, variant.kind, variant.choice,
                                      static_cast<int64_t>(grid), isAlternative)))
           return signalPassFailure();
       }
+      for (const Variant &variant : variants)
+        if (variant.source != function)
+          variant.source->erase();
       function.erase();
     }
   }
@@ -155,22 +229,22 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
   /// Returns the cheapest predicted tile of each kind that hasKind() accepts; see addTexel().
   Variants predict(func::FuncOp function, const DeviceProfile &device) const {
     Variants variants;
-    variants.emplace_back(TileKind::kBaseline,
-                          chooseTile(function, device, TileKind::kBaseline, candidate));
+    variants.push_back({TileKind::kBaseline,
+                        chooseTile(function, device, TileKind::kBaseline, candidate), function});
     if (hasKind(device, TileKind::kTexel))
       addTexel(variants, function, device, candidate);
     if (hasKind(device, TileKind::kStaged))
-      addStaged(variants, chooseStagedTiles(function, device, candidate));
+      addStaged(variants, function, chooseStagedTiles(function, device, candidate));
     if (hasKind(device, TileKind::kSubgroup)) {
       std::vector<TileShape> others;
-      for (const auto &[unused, choice] : variants)
-        others.push_back(choice.tile);
+      for (const Variant &variant : variants)
+        others.push_back(variant.choice.tile);
       if (auto choice = chooseSubgroupTile(function, device, others))
-        variants.emplace_back(TileKind::kSubgroup, std::move(*choice));
+        variants.push_back({TileKind::kSubgroup, std::move(*choice), function});
     }
     if (hasKind(device, TileKind::kDots) && hasDotProducts(function))
-      variants.emplace_back(TileKind::kDots,
-                            chooseTile(function, device, TileKind::kDots, candidate));
+      variants.push_back(
+          {TileKind::kDots, chooseTile(function, device, TileKind::kDots, candidate), function});
     return variants;
   }
 };

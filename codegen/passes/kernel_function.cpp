@@ -4,6 +4,7 @@
 #include "codegen/tiling/emitter/kernel_emitter.h"
 #include "codegen/tiling/matmul_tiles.h"
 #include "codegen/tiling/sink/building_sink.h"
+#include "codegen/tiling/tile_cost.h"
 #include "codegen/tiling/tile_text.h"
 #include "engine/artifact/artifact.h"
 
@@ -49,6 +50,7 @@ public:
     createFunction();
     setLaunch();
     setTile();
+    setPrediction();
     setRemarks();
     if (failed(buildBody()))
       return failure();
@@ -162,14 +164,26 @@ private:
     llvm::SmallVector<int64_t> extents;
     for (size_t d = 0; d < tile_.result.size(); ++d)
       extents.push_back(tile_.extent(d));
+    const auto signature = attributeOf<SignatureAttr>(source_);
     setAttribute(
         kernel_,
         TileAttr::get(
             builder_.getContext(), kind_, grid_, extents,
             std::min<int64_t>(tile_.merged, tensors_.back().getRank()), tile_.lanes,
             isAlternative_ ? std::max<int64_t>(1, std::llround(choice_.tileCost)) : 0,
+            signature ? signature.getDimMultiples() : llvm::ArrayRef<int64_t>(),
             builder_.getStringAttr(describeTile(tile_) + (tile_.matrix ? "" : " per invocation")),
             builder_.getStringAttr(exactTile(tile_))));
+  }
+
+  void setPrediction() {
+    const PredictedTile predicted = predictTile(source_, device_, costModelOf(device_, kind_),
+                                                tile_, extentsOf(source_).assumedResult());
+    constexpr double kMaxCost = 1e18; // It fits 64 bits.
+    setAttribute(kernel_, PredictionAttr::get(builder_.getContext(),
+                                              std::llround(std::min(predicted.cost, kMaxCost)),
+                                              std::llround(predicted.accesses),
+                                              std::llround(predicted.vectorAccesses)));
   }
 
   /// Sets `gantry.remarks`: the remarks of the tile's choice, and the reasons that form-dispatches
@@ -289,7 +303,12 @@ private:
     llvm::SmallVector<BuildingSink::Buffer> views;
     for (unsigned i = 0; i < tensors_.size(); ++i)
       views.push_back({entry->getArgument(2 * i), entry->getArgument(2 * i + 1)});
-    ValueRange dims = entry->getArguments().slice(2 * tensors_.size(), dimCount_);
+    llvm::SmallVector<Value> dims;
+    for (Value dim : entry->getArguments().slice(2 * tensors_.size(), dimCount_)) {
+      const int64_t multiple = multipleOf(source_, dims.size());
+      dims.push_back(
+          multiple == 1 ? dim : builder_.create<arith::DivUIOp>(loc_, dim, constant(multiple)));
+    }
     IndexSpace space;
     BuildingSink sink(builder_, loc_, space, views);
     KernelEmitter emitter(source_, tile_, kind_ == TileKind::kTexel, space, sink, dims);

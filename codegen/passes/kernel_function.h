@@ -7,8 +7,8 @@
 // are removed. The tiles of the result are numbered in row-major order. The body computes the
 // number of its tile from the ids; codegen/tiling generates the code for the tile.
 //
-// The attributes `gantry.launch`, `gantry.tile`, `gantry.loops`, `gantry.slices` and
-// `gantry.remarks` describe the launch and the tile for later passes
+// The attributes `gantry.launch`, `gantry.tile`, `gantry.loops`, `gantry.slices`,
+// `gantry.prediction` and `gantry.remarks` describe the launch and the tile for later passes
 // (codegen/dialect/GantryAttributes.td).
 //
 // Thread safety: the call adds IR to the module of `source`, so one call at a time per module.

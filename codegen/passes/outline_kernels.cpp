@@ -85,7 +85,7 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     if (dispatch.getLayouts())
       llvm::append_range(layouts, dispatch.getLayouts()->getAsRange<LayoutAttr>());
     setAttribute(function, SignatureAttr::get(&getContext(), dispatch.getOperandDims(), resultDims,
-                                              layouts, dispatch.getRows()));
+                                              layouts, dispatch.getRows(), {}));
     function.getBody().takeBody(dispatch.getBody());
     builder.setInsertionPoint(yield);
     builder.create<func::ReturnOp>(loc, yield.getOperands());

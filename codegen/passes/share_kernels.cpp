@@ -77,7 +77,8 @@ private:
     const StringRef name = attribute.getName();
     const auto loops = dyn_cast<LoopsAttr>(attribute.getValue());
     return name == SymbolTable::getSymbolAttrName() || name == RemarksAttr::name ||
-           (loops && loops.getDims().empty()) || (mayDropSlices_ && name == SlicesAttr::name);
+           name == PredictionAttr::name || (loops && loops.getDims().empty()) ||
+           (mayDropSlices_ && name == SlicesAttr::name);
   }
 
   void add(Operation &op) {

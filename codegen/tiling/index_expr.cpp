@@ -39,6 +39,14 @@ IndexExpr IndexSpace::addVariable(mlir::Value value, int64_t low, int64_t high, 
   return exprOfVariable(static_cast<int32_t>(variables_.size() - 1));
 }
 
+IndexExpr IndexSpace::addVariableBelow(mlir::Value value, const IndexExpr &limit, bool perLane) {
+  const int64_t high = range(limit).high;
+  const IndexExpr result = addVariable(value, 0, high < kUnbounded ? high - 1 : high, perLane);
+  if (!limit.isConstant() && !result.isConstant())
+    variables_.back().limit = limit;
+  return result;
+}
+
 IndexExpr IndexSpace::exprOf(llvm::ArrayRef<IndexTerm> terms, int64_t constant) {
   IndexExpr result(constant);
   if (terms.empty())
@@ -166,7 +174,11 @@ IndexExpr IndexSpace::floorDiv(const IndexExpr &a, const IndexExpr &b) {
     IndexRange ra = range(a), rb = range(b);
     if (ra.low >= 0 && ra.high < rb.low)
       return IndexExpr(0);
-    return opaque(Kind::kDiv, a, b, {ra.low >= 0 ? 0 : -kUnbounded, ra.high});
+    const auto [reduced, divisor, factor] = withoutFactor(a, b);
+    const int64_t high = ra.high >= kUnbounded ? kUnbounded
+                         : ra.high >= 0        ? ra.high / std::max<int64_t>(rb.low, 1)
+                                               : -1;
+    return opaque(Kind::kDiv, reduced, divisor, {ra.low >= 0 ? 0 : -kUnbounded, high});
   }
   int64_t divisor = b.constant;
   if (divisor == 1)
@@ -195,13 +207,41 @@ IndexExpr IndexSpace::mod(const IndexExpr &a, const IndexExpr &b) {
     IndexRange ra = range(a), rb = range(b);
     if (ra.low >= 0 && ra.high < rb.low)
       return a;
-    return opaque(Kind::kMod, a, b, {0, rb.high - 1});
+    const auto [reduced, divisor, factor] = withoutFactor(a, b);
+    IndexExpr result =
+        scale(opaque(Kind::kMod, reduced, divisor, {0, rb.high / factor - 1}), factor);
+    result.constant = a.constant - factor * reduced.constant;
+    return result;
   }
   IndexExpr remainder = split(a, b.constant).second;
   IndexRange bounds = range(remainder);
   if (bounds.low >= 0 && bounds.high < b.constant)
     return remainder;
   return sub(remainder, scale(floorDiv(remainder, b), b.constant));
+}
+
+std::tuple<IndexExpr, IndexExpr, int64_t> IndexSpace::withoutFactor(const IndexExpr &a,
+                                                                    const IndexExpr &b) {
+  const int64_t factor = std::gcd(baseDivisor(a), divisor(b));
+  IndexExpr reduced = divideExactly(a.base(), factor);
+  reduced.constant = floorDivInt(a.constant, factor);
+  return {reduced, divideExactly(b, factor), factor};
+}
+
+std::optional<IndexExpr> IndexSpace::joined(const IndexExpr &quotient, const IndexExpr &remainder,
+                                            const IndexExpr &divisor) {
+  if (divisor.isConstant() || quotient.terms.size() != 1 || remainder.terms.size() != 1)
+    return std::nullopt;
+  const auto [divided, one] = quotient.terms.front();
+  const auto [reduced, factor] = remainder.terms.front();
+  const Variable &div = variables_[divided], &mod = variables_[reduced];
+  if (quotient.constant != 0 || one != 1 || remainder.constant < 0 ||
+      remainder.constant >= factor || div.kind != Kind::kDiv || mod.kind != Kind::kMod ||
+      !(div.lhs == mod.lhs) || !(div.rhs == mod.rhs) || !(scale(div.rhs, factor) == divisor))
+    return std::nullopt;
+  IndexExpr whole = scale(div.lhs, factor);
+  whole.constant += remainder.constant;
+  return whole;
 }
 
 IndexExpr IndexSpace::opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &rhs,
@@ -217,6 +257,8 @@ IndexExpr IndexSpace::opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &r
     variable.high = bounds.high;
     variable.perLane = !isUniform(lhs) || !isUniform(rhs);
     variable.weight = std::max(weight(lhs), weight(rhs));
+    if (kind == Kind::kMod && !rhs.isConstant())
+      variable.limit = rhs;
     variables_.push_back(std::move(variable));
   }
   return exprOfVariable(found->second);
@@ -273,6 +315,25 @@ IndexRange IndexSpace::range(const IndexExpr &expr) const {
   return {saturate(low), saturate(high)};
 }
 
+bool IndexSpace::isNeverNegative(const IndexExpr &expr) {
+  constexpr int kMaxSteps = 4;
+  IndexExpr lowest = expr;
+  for (int step = 0; step < kMaxSteps; ++step) {
+    if (range(lowest).low >= 0)
+      return true;
+    // Replaces a variable that is subtracted by its largest value.
+    const auto *replaced = llvm::find_if(lowest.terms, [&](const IndexTerm &term) {
+      return term.second < 0 && variables_[term.first].limit.has_value();
+    });
+    if (replaced == lowest.terms.end())
+      return false;
+    const auto [index, coefficient] = *replaced;
+    const IndexExpr largest = sub(*variables_[index].limit, IndexExpr(1));
+    lowest = add(withoutVariable(lowest, index).first, scale(largest, coefficient));
+  }
+  return range(lowest).low >= 0;
+}
+
 bool IndexSpace::dependsOn(const IndexExpr &expr, int32_t variable) const {
   return llvm::any_of(expr.terms, [&](auto term) {
     return term.first == variable || dependsOn(variables_[term.first].lhs, variable) ||
@@ -293,6 +354,10 @@ int64_t IndexSpace::baseDivisor(const IndexExpr &expr) const {
   for (auto term : expr.terms)
     result = std::gcd(result, term.second);
   return result;
+}
+
+int64_t IndexSpace::divisor(const IndexExpr &expr) const {
+  return std::gcd(baseDivisor(expr), expr.constant);
 }
 
 mlir::Value IndexSpace::materialize(const IndexExpr &expr, mlir::OpBuilder &builder,

@@ -5,10 +5,11 @@
 // is easy to test whether two addresses are equal, adjacent or aligned, and hence whether elements
 // can be loaded once or as a vector. Quotients and remainders by constants are simplified where the
 // ranges of variables prove that this is exact. Otherwise they are variables of their own, with
-// hash consing: equal quotients are one variable.
+// hash consing: equal quotients are one variable. Quotients and remainders by an extent that is
+// known only at run time are freed from the factors that it has in common with the dividend.
 //
 // This is not an affine analysis: there are no integer sets and no emptiness tests. Ranges are
-// intervals.
+// intervals, and a variable may be known to be below another expression.
 //
 // Ownership: an expression is valid as long as the IndexSpace that made it, and only together with
 // other expressions of that space. Threads: an IndexSpace belongs to one kernel and one thread.
@@ -21,6 +22,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -76,6 +79,8 @@ public:
   /// (sink/kernel_sink.h), `value` is null. perLane: the value may differ between the invocations
   /// of one subgroup. Returns a constant if low equals high.
   IndexExpr addVariable(mlir::Value value, int64_t low, int64_t high, bool perLane = false);
+  /// The same for a value from 0 to limit - 1. The limit may depend on other variables.
+  IndexExpr addVariableBelow(mlir::Value value, const IndexExpr &limit, bool perLane = false);
   /// Sets the weight of the variables that are made from now on: the number of rounds of the
   /// innermost enclosing loop, times those of all loops around it.
   void setLoopWeight(double rounds) { weight_ = rounds; }
@@ -104,14 +109,24 @@ public:
     return floorDiv(add(a, IndexExpr(b - 1)), IndexExpr(b));
   }
 
+  /// Returns x if the first two are floorDiv(x, divisor) and mod(x, divisor). None if they are not,
+  /// or if the divisor is constant: add() then simplifies the sum by itself.
+  std::optional<IndexExpr> joined(const IndexExpr &quotient, const IndexExpr &remainder,
+                                  const IndexExpr &divisor);
+
   /// Evaluates an affine expression with these values of its dimensions and symbols.
   IndexExpr evaluate(mlir::AffineExpr expr, llvm::ArrayRef<IndexExpr> dims,
                      llvm::ArrayRef<IndexExpr> symbols);
 
   IndexRange range(const IndexExpr &expr) const;
+  /// Returns whether the value is certain to be at least 0. Knows the limits of variables that
+  /// depend on other variables, of which range() knows nothing.
+  bool isNeverNegative(const IndexExpr &expr);
   /// Returns the greatest common divisor of the coefficients, which divides every value of the
   /// expression without its constant. 0 if the expression is constant.
   int64_t baseDivisor(const IndexExpr &expr) const;
+  /// Returns the largest known divisor of every value of the expression. 0 if it is 0.
+  int64_t divisor(const IndexExpr &expr) const;
 
   /// Returns whether the expression contains a variable, directly or in a quotient, remainder or
   /// product.
@@ -131,11 +146,15 @@ private:
     mlir::Value value;
     IndexExpr lhs, rhs; // The operands of kDiv, kMod and kMul.
     int64_t low = 0, high = 0;
+    std::optional<IndexExpr> limit{}; // The value is below it.
     bool perLane = false;
     double weight = 1;
   };
   /// Returns the variable for a quotient, remainder or product. Makes it if it does not exist yet.
   IndexExpr opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &rhs, IndexRange range);
+  /// Returns (floor(a / factor), b / factor, factor), where the factor is the largest that divides
+  /// b and the variable part of a. The quotients of the two pairs are equal.
+  std::tuple<IndexExpr, IndexExpr, int64_t> withoutFactor(const IndexExpr &a, const IndexExpr &b);
   /// Splits a = b·quotient + remainder and returns (quotient, remainder). No coefficient of the
   /// remainder is a multiple of b, and its constant is in [0, b).
   std::pair<IndexExpr, IndexExpr> split(const IndexExpr &a, int64_t b);

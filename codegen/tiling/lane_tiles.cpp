@@ -103,13 +103,16 @@ llvm::SmallVector<Sizes> LaneTiles::stepsOfOuterProducts() const {
   Sizes steps(reduction.size(), 1);
   int64_t longest = 0;
   size_t deep = 0;
-  for (auto [q, extent] : llvm::enumerate(reduction))
-    if (!ShapedType::isDynamic(extent) && extent % kDeepSteps == 0 && extent > longest) {
-      longest = extent;
+  for (auto [q, extent] : llvm::enumerate(reduction)) {
+    const int64_t length = ShapedType::isDynamic(extent) ? extents_.dynamicExtent : extent;
+    if (extents_.reductionDivisors[q] % kDeepSteps == 0 && length > longest) {
+      longest = length;
       deep = q;
     }
+  }
   if (longest > 0) {
-    steps[deep] = longest <= kMaxShortSteps ? longest : kDeepSteps;
+    steps[deep] =
+        longest <= kMaxShortSteps && !ShapedType::isDynamic(reduction[deep]) ? longest : kDeepSteps;
     result.push_back(steps);
     return result;
   }
@@ -137,7 +140,16 @@ void LaneTiles::addWindow(TileShape tile, size_t lane, size_t block) {
   tile.reduction[window] = extents_.reduction[window];
   for (int64_t &steps : tile.reduction)
     steps = &steps == &tile.reduction[window] ? steps : std::min<int64_t>(steps, 4);
-  tile.result[lane] = std::min<int64_t>(2, (space[lane].extent + tile.lanes - 1) / tile.lanes);
+  const int64_t perLane = (space[lane].extent + tile.lanes - 1) / tile.lanes;
+  if (space[block].isDynamic) { // Few sizes, if any, are known to divide the extent.
+    for (int64_t size : {kMaxBlockExtent / 2, kMaxBlockExtent}) {
+      tile.result[block] = size;
+      tile.result[lane] = std::min(perLane, kMaxLanePoints / size);
+      add(tile);
+    }
+    return;
+  }
+  tile.result[lane] = std::min<int64_t>(2, perLane);
   const int64_t room = kMaxLanePoints / tile.result[lane];
   tile.result[block] = 1;
   for (int64_t size = 2; size <= std::min(room, space[block].extent); ++size)

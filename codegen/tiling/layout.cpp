@@ -22,8 +22,16 @@ IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexEx
                         llvm::ArrayRef<IndexExpr> index) {
   IndexExpr address(0), stride(1);
   if (layout.empty()) {
+    // Indices that are the parts of one number are replaced by it (splitMerged()).
+    llvm::SmallVector<IndexExpr> joined(index.begin(), index.end());
+    for (size_t d = 1; d < shape.size(); ++d) {
+      if (const auto whole = space.joined(joined[d - 1], joined[d], shape[d])) {
+        joined[d] = *whole;
+        joined[d - 1] = IndexExpr(0);
+      }
+    }
     for (size_t d = shape.size(); d-- > 0;) {
-      address = space.add(address, space.mul(index[d], stride));
+      address = space.add(address, space.mul(joined[d], stride));
       if (d > 0)
         stride = space.mul(stride, shape[d]);
     }

@@ -31,12 +31,13 @@ int64_t productOf(llvm::ArrayRef<int64_t> sizes) {
 
 std::string number(int64_t value) { return std::to_string(value); }
 
-Status checkSteps(const TileShape &tile, llvm::ArrayRef<int64_t> extents) {
-  if (tile.reduction.size() != extents.size())
+Status checkSteps(const TileShape &tile, const KernelExtents &extents) {
+  if (tile.reduction.size() != extents.reduction.size())
     return misfit("it has steps for " + number(tile.reduction.size()) +
-                  " reduction dimensions, but the kernel has " + number(extents.size()));
-  for (auto [steps, extent] : llvm::zip(tile.reduction, extents))
-    if (steps > 1 && (ShapedType::isDynamic(extent) || extent % steps != 0))
+                  " reduction dimensions, but the kernel has " + number(extents.reduction.size()));
+  for (auto [steps, extent, divisor] :
+       llvm::zip(tile.reduction, extents.reduction, extents.reductionDivisors))
+    if (steps > 1 && divisor % steps != 0)
       return misfit(number(steps) + " steps do not divide a reduction over " +
                     (ShapedType::isDynamic(extent) ? "an unknown extent" : number(extent)));
   return {};
@@ -89,7 +90,7 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
   if (tile.dots != (kind == TileKind::kDots))
     return misfit(tile.dots ? "a tile of this kind has no dot products"
                             : "a tile of the kind dots needs the word dots");
-  GANTRY_RETURN_IF_ERROR(checkSteps(tile, extents.reduction));
+  GANTRY_RETURN_IF_ERROR(checkSteps(tile, extents));
   if (tile.dots &&
       (!hasDotProducts(kernel) || tile.reduction[*dotDimensionOf(extents.reduction)] % 4 != 0))
     return misfit("dot products need sums of int8 products and a multiple of four steps");

@@ -1,8 +1,10 @@
 #include "codegen/tiling/tile_choice.h"
 
 #include "codegen/tiling/attention.h"
+#include "codegen/tiling/emitter/kernel_shapes.h"
 #include "codegen/tiling/lane_tiles.h"
 #include "codegen/tiling/linalg_patterns.h"
+#include "codegen/tiling/sink/counting_sink.h"
 #include "codegen/tiling/tile_search.h"
 
 #include <algorithm>
@@ -56,7 +58,7 @@ llvm::SmallVector<KernelExtents::Span> KernelExtents::spansOf(const TileShape &t
     Span &span = spans.back();
     const bool isDynamic = ShapedType::isDynamic(extent);
     span.extent *= isDynamic ? dynamicExtent : extent;
-    span.divisor *= isDynamic ? 1 : extent;
+    span.divisor *= resultDivisors[d];
     span.isDynamic |= isDynamic;
   }
   return spans;
@@ -64,9 +66,20 @@ llvm::SmallVector<KernelExtents::Span> KernelExtents::spansOf(const TileShape &t
 
 KernelExtents extentsOf(func::FuncOp kernel) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes().front());
-  KernelExtents extents{llvm::SmallVector<int64_t>(type.getShape()), {}};
-  kernel.walk(
-      [&](linalg::GenericOp op) { llvm::append_range(extents.reduction, reductionExtentsOf(op)); });
+  IndexSpace space;
+  CountingSink sink;
+  KernelShapes shapes(kernel, space, sink, {});
+  KernelExtents extents;
+  extents.result.assign(type.getShape().begin(), type.getShape().end());
+  extents.resultDivisors = shapes.divisorsOf(shapes.result());
+  kernel.walk([&](linalg::GenericOp op) {
+    llvm::append_range(extents.reduction, reductionExtentsOf(op));
+    llvm::SmallVector<unsigned> dims;
+    op.getReductionDims(dims);
+    const auto loops = shapes.loopExtents(op);
+    for (unsigned dim : dims)
+      extents.reductionDivisors.push_back(space.divisor(loops[dim]));
+  });
   return extents;
 }
 
@@ -86,9 +99,10 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
   if (isOverRows(kernel)) {
     const auto tiles =
         rowTiles(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, kind);
-    const TileChoice cheapest = search.cheapest(tiles);
-    // Emission reports the operation that no tile supports.
-    return {cheapest.tile.rowLength ? cheapest.tile : tiles.front(), 0, search.compared()};
+    TileChoice cheapest = search.cheapest(tiles);
+    if (!cheapest.tile.rowLength) // Emission reports the operation that no tile supports.
+      cheapest.tile = tiles.front();
+    return cheapest;
   }
   if (const auto attention = attentionIn(kernel))
     return search.cheapest(attentionTiles(kernel, *attention, profile, kind));

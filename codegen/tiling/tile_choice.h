@@ -27,8 +27,7 @@ namespace gantry::codegen {
 
 struct TileChoice {
   TileShape tile;
-  // The predicted cost of one tile (tile_cost.h). It is 0 for row tiles, staged tiles and measured
-  // tiles.
+  // The predicted cost of one tile (tile_cost.h). It is 0 for staged tiles and measured tiles.
   double tileCost = 0;
   int32_t candidates = 0;   // The number of tiles that were compared.
   uint32_t boxesBytes = 0;  // The bytes of all boxes (tile_shape.h). Boxes may share storage.
@@ -104,6 +103,8 @@ Result<TileChoice> measuredTile(mlir::func::FuncOp kernel, const DeviceProfile &
 /// kDynamic; those of the result are assumed to be `dynamicExtent`.
 struct KernelExtents {
   llvm::SmallVector<int64_t> result, reduction;
+  // The largest known divisor of each: the extent itself if it is static.
+  llvm::SmallVector<int64_t> resultDivisors, reductionDivisors;
   int64_t dynamicExtent = kTypicalDynamicExtent;
 
   /// The extent of a tile dimension.

@@ -99,6 +99,13 @@ double invocationsToFill(const DeviceProfile &profile) {
 
 } // namespace
 
+CostModel costModelOf(const DeviceProfile &profile, TileKind kind) {
+  if (profile.preferTexelLoads)
+    return kind == TileKind::kTexel ? CostModel::kTexels : CostModel::kStorageBuffers;
+  return profile.stageOperands || profile.subgroupSize > 1 ? CostModel::kStaged
+                                                           : CostModel::kStorageBuffers;
+}
+
 PredictedTile predictTile(func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
                           const TileShape &tile, llvm::ArrayRef<int64_t> resultShape) {
   IndexSpace space;
@@ -106,13 +113,17 @@ PredictedTile predictTile(func::FuncOp kernel, const DeviceProfile &profile, Cos
   KernelEmitter emitter(kernel, tile, model == CostModel::kTexels, space, sink);
   emitter.emit();
   const Weights &weights = weightsOf(model);
+  const OperationCounts &counts = sink.counts();
   const double inTile = invocationsOfTile(tile);
   const double invocations = inTile * tilesOf(tile, resultShape);
   PredictedTile predicted;
-  const double each = invocationCost(sink.counts(), weights, tile.matrix) *
-                      (1 + weights.build * buildMs(sink.emitted()));
+  const double each =
+      invocationCost(counts, weights, tile.matrix) * (1 + weights.build * buildMs(sink.emitted()));
   predicted.cost = each * std::max(invocations, invocationsToFill(profile));
   predicted.tileCost = each * inTile;
+  predicted.vectorAccesses = counts[Cost::kVectorLoad] + counts[Cost::kVectorStore];
+  predicted.accesses =
+      predicted.vectorAccesses + counts[Cost::kScalarLoad] + counts[Cost::kScalarStore];
   predicted.isSupported = !sink.unsupported();
   predicted.boxWords.assign(emitter.shared().words().begin(), emitter.shared().words().end());
   predicted.resultInPool = emitter.shared().holdsResult();

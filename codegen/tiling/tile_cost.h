@@ -11,6 +11,7 @@
 // Threads: pure.
 #pragma once
 
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/tiling/tile_shape.h"
 #include "engine/base/device_profile.h"
 
@@ -23,10 +24,15 @@ namespace gantry::codegen {
 /// How a kernel accesses memory, which determines the weights of loads and stores.
 enum class CostModel : uint8_t { kStorageBuffers, kTexels, kStaged };
 
+/// The model with which kernels of this kind can be compared with the profile's other kernels.
+CostModel costModelOf(const DeviceProfile &profile, TileKind kind);
+
 struct PredictedTile {
-  double cost = 0;                 // The cost of the whole kernel.
-  double tileCost = 0;             // The cost of one tile.
-  bool isSupported = true;         // False: the kernel cannot be computed with this tile.
+  double cost = 0;           // The cost of the whole kernel.
+  double tileCost = 0;       // The cost of one tile.
+  double accesses = 0;       // The loads and stores of one invocation, shared memory excluded.
+  double vectorAccesses = 0; // Those of vectors.
+  bool isSupported = true;   // False: the kernel cannot be computed with this tile.
   std::vector<int64_t> boxWords{}; // Sizes of the boxes (tile_shape.h), in words of 4 bytes.
   bool resultInPool = false;       // The last box holds the result and is needed after all others.
 };

@@ -15,13 +15,11 @@ namespace {
 
 constexpr double kMinGain = 0.999; // A tile replaces another if it costs less than this fraction.
 
-/// Returns the divisors of the extent up to 16; only 1 if the extent is dynamic.
-llvm::SmallVector<int64_t> unrollsFor(int64_t extent) {
+/// Returns the divisors, up to 16, of a number that divides the extent.
+llvm::SmallVector<int64_t> unrollsFor(int64_t divisor) {
   llvm::SmallVector<int64_t> sizes{1};
-  if (ShapedType::isDynamic(extent))
-    return sizes;
-  for (int64_t size = 2; size <= 16 && size <= extent; ++size)
-    if (extent % size == 0)
+  for (int64_t size = 2; size <= 16 && size <= divisor; ++size)
+    if (divisor % size == 0)
       sizes.push_back(size);
   return sizes;
 }
@@ -93,7 +91,7 @@ void TileSearch::descend(CostedTile &from) {
     for (size_t d = 0; d < space.size(); ++d)
       tryDimension(&TileShape::result, d, sizesFor(space[d]));
     for (size_t q = 0; q < extents_.reduction.size(); ++q)
-      tryDimension(&TileShape::reduction, q, unrollsFor(extents_.reduction[q]));
+      tryDimension(&TileShape::reduction, q, unrollsFor(extents_.reductionDivisors[q]));
   }
 }
 

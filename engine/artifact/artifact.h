@@ -27,8 +27,8 @@
 namespace gantry::artifact {
 
 /// Version 2 added kernels that read texel buffers, version 3 values that begin within their slot,
-/// version 4 values that are boxes in others, and states.
-inline constexpr uint32_t kFormatVersion = 4;
+/// version 4 values that are boxes in others, and states, version 5 kernels for certain multiples.
+inline constexpr uint32_t kFormatVersion = 5;
 inline constexpr uint32_t kOldestFormatVersion = 1;
 inline constexpr uint64_t kSectionAlignment = 4096; // Bytes.
 inline constexpr uint64_t kConstantAlignment = 256; // Bytes.

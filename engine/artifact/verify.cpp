@@ -431,6 +431,16 @@ Status Verifier::checkSlices(const std::string &owner, const Kernel &kernel,
                      "the number of its loop iterations refers to dimension %u, but the number of "
                      "dimensions is %u",
                      variant.loop_dims()->Get(i), kernel.dim_count());
+  const uint32_t multiples = variant.dim_multiples() ? variant.dim_multiples()->size() : 0;
+  if (multiples > kernel.dim_count() || (multiples > 0 && variant.alternatives() == 0))
+    return damaged(
+        owner,
+        "it needs multiples for %u dimensions of %u, and its group of alternatives is %u; "
+        "only alternatives may need multiples",
+        multiples, kernel.dim_count(), variant.alternatives());
+  for (uint32_t i = 0; i < multiples; ++i)
+    if (variant.dim_multiples()->Get(i) == 0)
+      return damaged(owner, "dimension %u must be a multiple of 0", i);
   if (variant.slice_workgroups() == 0)
     return Status::ok();
   const uint32_t count = variant.slice_bytes() ? variant.slice_bytes()->size() : 0;

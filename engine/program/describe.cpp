@@ -283,6 +283,13 @@ private:
           json_.field("alternatives", variant->alternatives());
           json_.field("workgroup_cost", variant->workgroup_cost());
         }
+        json_.key("dim_multiples").beginList();
+        for (uint32_t i = 0; variant->dim_multiples() && i < variant->dim_multiples()->size(); ++i)
+          json_.value(variant->dim_multiples()->Get(i));
+        json_.endList();
+        json_.field("predicted_cost", variant->predicted_cost());
+        json_.field("accesses", variant->accesses());
+        json_.field("vector_accesses", variant->vector_accesses());
         json_.key("comparison").beginList();
         for (uint32_t i = 0; variant->comparison() && i < variant->comparison()->size(); ++i)
           json_.value(variant->comparison()->Get(i)->string_view());

@@ -154,12 +154,24 @@ int rankOf(Binding binding, BindingChoice choice, const DeviceProfile &profile, 
   return address == profile.preferAddressBinding ? 1 : 2;
 }
 
+/// Returns whether the dims are the multiples that the variant needs.
+bool allowsDims(const artifact::KernelVariant &variant, std::span<const uint64_t> dims) {
+  const auto *multiples = variant.dim_multiples();
+  if (!multiples)
+    return true;
+  if (dims.size() < multiples->size())
+    return false;
+  for (uint32_t i = 0; i < multiples->size(); ++i)
+    if (dims[i] % multiples->Get(i) != 0)
+      return false;
+  return true;
+}
+
 /// Returns the cheapest of the variant and its alternatives (artifact.fbs) that can run.
-const artifact::KernelVariant *cheapestAlternative(const artifact::Kernel &kernel,
-                                                   const artifact::KernelVariant &variant,
-                                                   const DeviceProfile &profile,
-                                                   std::span<const BoundBuffer> buffers,
-                                                   std::span<const double> workgroups) {
+const artifact::KernelVariant *
+cheapestAlternative(const artifact::Kernel &kernel, const artifact::KernelVariant &variant,
+                    const DeviceProfile &profile, std::span<const BoundBuffer> buffers,
+                    std::span<const double> workgroups, std::span<const uint64_t> dims) {
   if (variant.alternatives() == 0 || workgroups.empty())
     return &variant;
   const auto costOf = [&](const artifact::KernelVariant &each) {
@@ -168,7 +180,8 @@ const artifact::KernelVariant *cheapestAlternative(const artifact::Kernel &kerne
   const artifact::KernelVariant *best = &variant;
   for (const artifact::KernelVariant *other : *kernel.variants())
     if (other->alternatives() == variant.alternatives() && other->binding() == variant.binding() &&
-        costOf(*other) < costOf(*best) && checkVariant(kernel, *other, profile).isOk() &&
+        costOf(*other) < costOf(*best) && allowsDims(*other, dims) &&
+        checkVariant(kernel, *other, profile).isOk() &&
         checkBuffers(kernel, *other, profile, buffers).isOk())
       best = other;
   return best;
@@ -210,7 +223,8 @@ Result<BindingChoice> parseBinding(const std::string &name) {
 
 Result<const artifact::KernelVariant *>
 chooseVariant(const artifact::Kernel &kernel, BindingChoice choice, const DeviceProfile &profile,
-              std::span<const BoundBuffer> buffers, std::span<const double> workgroups) {
+              std::span<const BoundBuffer> buffers, std::span<const double> workgroups,
+              std::span<const uint64_t> dims) {
   const bool large = std::any_of(buffers.begin(), buffers.end(), [&](const BoundBuffer &buffer) {
     return buffer.sizeBytes > profile.maxStorageBufferRange;
   });
@@ -222,7 +236,7 @@ chooseVariant(const artifact::Kernel &kernel, BindingChoice choice, const Device
     // (artifact.fbs) is preferred.
     const std::pair rank{rankOf(variant->binding(), choice, profile, large),
                          -static_cast<int64_t>(variant->grid())};
-    if (rank.first == kNever || rank >= bestRank)
+    if (rank.first == kNever || rank >= bestRank || !allowsDims(*variant, dims))
       continue;
     Status status = checkVariant(kernel, *variant, profile);
     if (status.isOk())
@@ -235,7 +249,7 @@ chooseVariant(const artifact::Kernel &kernel, BindingChoice choice, const Device
     }
   }
   if (best)
-    return cheapestAlternative(kernel, *best, profile, buffers, workgroups);
+    return cheapestAlternative(kernel, *best, profile, buffers, workgroups, dims);
   if (!reason.isOk())
     return reason;
   return statusf(StatusCode::kUnsupported, "kernel '%s' has no variant that binds %s",

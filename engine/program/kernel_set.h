@@ -36,11 +36,13 @@ Result<BindingChoice> parseBinding(const std::string &name);
 /// buffers in that mode, storage buffers replace texel buffers, and addresses replace storage
 /// buffers. workgroups: for each KernelVariant.grid the number of workgroups of the dispatch, by
 /// which a variant is chosen among alternatives (artifact.fbs), or empty if it is not known yet:
-/// then the last alternative is taken, which is the one for large sizes. Returns kUnsupported with
-/// the reason if no variant can run.
+/// then the last alternative is taken, which is the one for large sizes. dims: the values of the
+/// kernel's dims; if it is empty, no variant is taken that needs multiples. Returns kUnsupported
+/// with the reason if no variant can run.
 Result<const artifact::KernelVariant *>
 chooseVariant(const artifact::Kernel &kernel, BindingChoice choice, const DeviceProfile &profile,
-              std::span<const BoundBuffer> buffers, std::span<const double> workgroups = {});
+              std::span<const BoundBuffer> buffers, std::span<const double> workgroups = {},
+              std::span<const uint64_t> dims = {});
 
 /// The pipelines of one session.
 class KernelSet {

@@ -180,9 +180,12 @@ Status Session::chooseVariants(CachedPlan &entry) const {
       std::vector<BoundBuffer> buffers;
       for (uint32_t value : *command->bindings())
         buffers.push_back({entry.plan->spanBytes[value], offsetOf(*entry.plan, value)});
+      std::vector<uint64_t> dims;
+      for (uint32_t expr : *command->dims())
+        dims.push_back(static_cast<uint64_t>(entry.plan->exprs[expr]));
       GANTRY_ASSIGN_OR_RETURN(variant, chooseVariant(*metadata.kernels()->Get(command->kernel()),
                                                      options_.binding, device_->profile(), buffers,
-                                                     workgroupsOf(*command, *entry.plan)));
+                                                     workgroupsOf(*command, *entry.plan), dims));
     }
     entry.variants.push_back(variant);
   }

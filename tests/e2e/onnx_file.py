@@ -38,7 +38,7 @@ def _attribute(name, value):
 
 
 def _port(name, dims):
-    shape = b"".join(_field(1, _field(1, dim)) for dim in dims)
+    shape = b"".join(_field(1, _field(2 if isinstance(dim, str) else 1, dim)) for dim in dims)
     return _field(1, name) + _field(2, _field(1, _field(1, FLOAT) + _field(2, shape)))
 
 

@@ -11,10 +11,9 @@ using namespace mlir;
 int32_t Guards::with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never) {
   std::vector<IndexExpr> added;
   for (const IndexExpr &condition : conditions) {
-    IndexRange bounds = space_.range(condition);
-    if (bounds.low >= 0)
+    if (space_.isNeverNegative(condition))
       continue;
-    if (bounds.high < 0)
+    if (space_.range(condition).high < 0)
       never = true;
     added.push_back(condition);
   }
@@ -80,8 +79,7 @@ bool Guards::isUniform(int32_t guard) const {
 }
 
 IndexExpr Guards::testedIndex(IndexExpr index, const IndexExpr &extent) const {
-  if (extent.isConstant() && extent.constant % 4 == 0 && space_.baseDivisor(index) % 4 == 0 &&
-      !index.isConstant())
+  if (space_.divisor(extent) % 4 == 0 && space_.baseDivisor(index) % 4 == 0 && !index.isConstant())
     index.constant &= ~int64_t(3);
   return index;
 }

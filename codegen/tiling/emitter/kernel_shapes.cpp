@@ -29,14 +29,24 @@ KernelShapes::KernelShapes(func::FuncOp kernel, IndexSpace &space, KernelSink &s
     layouts_.assign(tensorCount_ + 1, LayoutAttr::get(kernel.getContext(), {}));
 }
 
+int64_t multipleOf(func::FuncOp kernel, size_t dim) {
+  const auto signature = attributeOf<SignatureAttr>(kernel);
+  const llvm::ArrayRef<int64_t> multiples =
+      signature ? signature.getDimMultiples() : llvm::ArrayRef<int64_t>();
+  return dim < multiples.size() ? multiples[dim] : 1;
+}
+
 IndexExpr KernelShapes::indexOf(Value value) {
   if (auto found = indexValues_.find(value); found != indexValues_.end())
     return found->second;
   IndexExpr result;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     const unsigned position = argument.getArgNumber() - tensorCount_;
-    result = space_.addVariable(position < dimValues_.size() ? dimValues_[position] : Value(), 1,
-                                kMaxDim);
+    const int64_t multiple = multipleOf(kernel_, position);
+    result = space_.scale(
+        space_.addVariable(position < dimValues_.size() ? dimValues_[position] : Value(), 1,
+                           kMaxDim / multiple),
+        multiple);
   } else if (auto constant = value.getDefiningOp<arith::ConstantIndexOp>()) {
     result = IndexExpr(constant.value());
   } else if (auto apply = value.getDefiningOp<affine::AffineApplyOp>()) {
@@ -78,6 +88,13 @@ llvm::SmallVector<IndexExpr> KernelShapes::shapeOf(Value tensor) {
   auto shape = computeShape(tensor);
   shapes_[tensor] = shape;
   return shape;
+}
+
+llvm::SmallVector<int64_t> KernelShapes::divisorsOf(Value tensor) {
+  llvm::SmallVector<int64_t> divisors;
+  for (const IndexExpr &extent : shapeOf(tensor))
+    divisors.push_back(space_.divisor(extent));
+  return divisors;
 }
 
 llvm::SmallVector<IndexExpr> KernelShapes::storageShape(unsigned buffer, Value tensor) {

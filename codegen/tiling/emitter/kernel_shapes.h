@@ -17,11 +17,16 @@
 
 namespace gantry::codegen {
 
+/// Returns the number of which a size argument of the kernel, at this position among the size
+/// arguments, is a multiple.
+int64_t multipleOf(mlir::func::FuncOp kernel, size_t dim);
+
 class KernelShapes {
 public:
   /// `kernel` is the outlined function, which takes tensors and then the sizes of their dynamic
   /// dimensions, and returns one tensor, or the rows and the positions of a scatter. It is not
-  /// changed. dims: the values of these sizes in the emitted kernel; none with a CountingSink.
+  /// changed. dims: the values of these sizes in the emitted kernel, each divided by its
+  /// multipleOf(); none with a CountingSink.
   KernelShapes(mlir::func::FuncOp kernel, IndexSpace &space, KernelSink &sink,
                mlir::ValueRange dims);
 
@@ -44,6 +49,8 @@ public:
                                            llvm::ArrayRef<Point> points);
 
   llvm::SmallVector<IndexExpr> shapeOf(mlir::Value tensor);
+  /// Returns the largest known divisor of each extent of a tensor.
+  llvm::SmallVector<int64_t> divisorsOf(mlir::Value tensor);
   /// The extents of the result along the tile dimensions (TileShape::spaceOf).
   llvm::SmallVector<IndexExpr> tileSpace(const TileShape &tile);
   /// The extents of an operation's loops.

@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kTypicalTrips = 64; // The rounds that the cost model assumes for dynamic loops.
+// The extent that the cost model assumes for a dynamic dimension of a reduction.
+constexpr int64_t kTypicalExtent = 64;
 
 } // namespace
 
@@ -17,10 +18,10 @@ void Loops::noteDims(const IndexExpr &trips) {
       dims_.insert(dim);
 }
 
-void Loops::forTrips(const IndexExpr &trips, Values &carried, Body body) {
+void Loops::forTrips(const IndexExpr &trips, Values &carried, Body body, int64_t steps) {
   const bool isKnown = trips.isConstant();
-  const int64_t last = isKnown ? trips.constant - 1 : IndexSpace::kUnbounded;
-  const double repeats = static_cast<double>(isKnown ? trips.constant : kTypicalTrips);
+  const double repeats = isKnown ? static_cast<double>(trips.constant)
+                                 : static_cast<double>(kTypicalExtent) / static_cast<double>(steps);
   const double outer = around_, outerWeight = space_.loopWeight();
   if (isKnown)
     around_ *= repeats;
@@ -29,7 +30,7 @@ void Loops::forTrips(const IndexExpr &trips, Values &carried, Body body) {
     noteDims(trips);
   space_.setLoopWeight(outerWeight * repeats);
   sink_.loop(trips, repeats, carried, [&](Value counter, Values &inside) {
-    body(space_.addVariable(counter, 0, last), inside);
+    body(space_.addVariableBelow(counter, trips), inside);
   });
   space_.setLoopWeight(outerWeight);
   around_ = outer;

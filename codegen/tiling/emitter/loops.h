@@ -17,7 +17,8 @@ public:
   using Body = llvm::function_ref<void(const IndexExpr &counter, Values &carried)>;
   /// Emits a loop of a reduction. The body receives the carried values and replaces them by those
   /// of the next round; afterwards `carried` holds the loop's results.
-  void forTrips(const IndexExpr &trips, Values &carried, Body body);
+  /// steps: the number of steps of the reduction in each round, which unrolls them.
+  void forTrips(const IndexExpr &trips, Values &carried, Body body, int64_t steps = 1);
   /// Emits a loop over the chunks of a row (row_kernel.h); `carried` as in forTrips. Must not be
   /// nested.
   void forChunks(int64_t chunks, Values &carried, Body body);
@@ -25,7 +26,7 @@ public:
   void forCopies(int64_t rounds, llvm::function_ref<void(const IndexExpr &)> body);
 
   /// Returns the total number of rounds of all loops. A loop with a dynamic extent counts as one
-  /// round for each round of the loops around it.
+  /// step for each round of the loops around it; if steps are unrolled there are fewer rounds.
   double rounds() const { return rounds_; }
   /// Returns the positions of the size arguments that the extents of dynamic loops depend on.
   const std::set<unsigned> &dims() const { return dims_; }

@@ -135,7 +135,8 @@ void MemoryAccess::loadVectors(const Request &request, Values &result,
   // A group of which only some elements are read may lie partly beyond the tensor.
   const LayoutAttr layout = shapes_.layout(request.buffer);
   const bool hasWholeGroups =
-      hasVectorView(request.type, layout) || (readsTexels_ && isPaddedView(request.type, layout));
+      hasVectorView(request.type, layout, shapes_.divisorsOf(request.tensor)) ||
+      (readsTexels_ && isPaddedView(request.type, layout));
   // A texel costs less than a single element of a storage buffer.
   const unsigned minElements = !hasWholeGroups ? kWidth : readsTexels_ ? 1 : 2;
   auto groups = alignedGroups(space_, request.addresses, guards, minElements);
@@ -435,7 +436,8 @@ Value MemoryAccess::loadElement(const Request &request, const IndexExpr &address
 
 bool MemoryAccess::areWords(BlockArgument tensor, llvm::ArrayRef<Point> points) {
   const unsigned buffer = tensor.getArgNumber();
-  if (!hasVectorView(cast<RankedTensorType>(tensor.getType()), shapes_.layout(buffer)))
+  if (!hasVectorView(cast<RankedTensorType>(tensor.getType()), shapes_.layout(buffer),
+                     shapes_.divisorsOf(tensor)))
     return false;
   const auto addresses = shapes_.addressesOf(buffer, tensor, points);
   for (size_t i = 0; i < points.size(); ++i) {

@@ -58,8 +58,10 @@ struct Reductions::Nest {
   bool isBlocked = false; // A round of the outermost loop adds a block that is summed from zero.
 };
 
-int64_t Reductions::unrollOf(size_t reductionDim) const {
-  return reductionDim < tile_.reduction.size() ? tile_.reduction[reductionDim] : 1;
+/// Returns the number of steps of a reduction dimension that are unrolled. It divides the extent.
+int64_t Reductions::unrollOf(size_t reductionDim, const IndexExpr &extent) const {
+  const int64_t unroll = reductionDim < tile_.reduction.size() ? tile_.reduction[reductionDim] : 1;
+  return extent.isConstant() || space_.divisor(extent) % unroll == 0 ? unroll : 1;
 }
 
 Values Reductions::evaluate(linalg::GenericOp op, llvm::ArrayRef<Point> points,
@@ -118,7 +120,8 @@ Reductions::Nest Reductions::nestOf(linalg::GenericOp op, llvm::ArrayRef<Point> 
   int64_t total = 1;
   for (auto [q, dim] : llvm::enumerate(reductionDims)) {
     if (!extents[dim].isConstant()) {
-      levels.push_back({dim, extents[dim], 1});
+      const int64_t unroll = unrollOf(q, extents[dim]);
+      levels.push_back({dim, space_.floorDiv(extents[dim], IndexExpr(unroll)), unroll});
       total = kBlockedSumLength; // The sum may be long.
       continue;
     }
@@ -128,7 +131,7 @@ Reductions::Nest Reductions::nestOf(linalg::GenericOp op, llvm::ArrayRef<Point> 
       levels.push_back({dim, IndexExpr(0), 1});
       continue;
     }
-    const int64_t unroll = unrollOf(q);
+    const int64_t unroll = unrollOf(q, extents[dim]);
     const int64_t staged = q < tile_.stageSteps.size() ? tile_.stageSteps[q] : extent;
     if (int64_t trips = staged / unroll; trips != 1)
       levels.push_back({dim, IndexExpr(trips), unroll});
@@ -166,17 +169,21 @@ void Reductions::emitLevel(const Nest &nest, size_t level, const LoopIndex &offs
   const Level &current = nest.levels[level];
   if (current.trips.isConstant() && current.trips.constant == 0)
     return; // An empty reduction returns its initial values.
-  loops_.forTrips(current.trips, accumulators, [&](const IndexExpr &counter, Values &carried) {
-    const bool isStageLoop = nest.stageLevel != kNotStaged && level < nest.stageLevel;
-    const IndexExpr inStage =
-        isStageLoop ? space_.add(space_.scale(stage, current.trips.constant), counter) : stage;
-    LoopIndex inner = offsets;
-    inner[current.dim] = space_.add(inner[current.dim], space_.scale(counter, current.multiplier));
-    if (nest.isBlocked && level == 0)
-      emitBlock(nest, inner, inStage, carried);
-    else
-      emitLevel(nest, level + 1, inner, inStage, carried);
-  });
+  loops_.forTrips(
+      current.trips, accumulators,
+      [&](const IndexExpr &counter, Values &carried) {
+        const bool isStageLoop = nest.stageLevel != kNotStaged && level < nest.stageLevel;
+        const IndexExpr inStage =
+            isStageLoop ? space_.add(space_.scale(stage, current.trips.constant), counter) : stage;
+        LoopIndex inner = offsets;
+        inner[current.dim] =
+            space_.add(inner[current.dim], space_.scale(counter, current.multiplier));
+        if (nest.isBlocked && level == 0)
+          emitBlock(nest, inner, inStage, carried);
+        else
+          emitLevel(nest, level + 1, inner, inStage, carried);
+      },
+      current.multiplier);
 }
 
 /// Emits one round of the outermost loop of a blocked sum: sums a block and adds it to `sums`.
@@ -198,8 +205,9 @@ void Reductions::stageOperands(const Nest &nest, const LoopIndex &offsets, const
   Stage staged{offsets, {}, stage};
   llvm::SmallVector<unsigned> reductionDims;
   linalg::GenericOp(nest.op).getReductionDims(reductionDims);
+  const auto extents = shapes_.loopExtents(nest.op);
   for (auto [q, dim] : llvm::enumerate(reductionDims)) {
-    int64_t span = unrollOf(q);
+    int64_t span = unrollOf(q, extents[dim]);
     for (const Level &level : llvm::ArrayRef(nest.levels).drop_front(nest.stageLevel))
       if (level.dim == dim)
         span = std::max(span, level.trips.constant * level.multiplier);
@@ -224,7 +232,7 @@ void Reductions::emitStep(const Nest &nest, const LoopIndex &offsets, Values &ac
   std::vector<LoopIndex> steps{offsets};
   for (unsigned q : order) {
     const unsigned dim = reductionDims[q];
-    const int64_t unroll = extents[dim].isConstant() ? unrollOf(q) : 1;
+    const int64_t unroll = unrollOf(q, extents[dim]);
     std::vector<LoopIndex> next;
     for (const LoopIndex &step : steps) {
       for (int64_t u = 0; u < unroll; ++u) {

@@ -56,7 +56,7 @@ private:
   void emitBlock(const Nest &nest, const LoopIndex &offsets, const IndexExpr &stage, Values &sums);
   void stageOperands(const Nest &nest, const LoopIndex &offsets, const IndexExpr &stage);
   void emitStep(const Nest &nest, const LoopIndex &offsets, Values &accumulators);
-  int64_t unrollOf(size_t reductionDim) const;
+  int64_t unrollOf(size_t reductionDim, const IndexExpr &extent) const;
 
   const TileShape &tile_;
   IndexSpace &space_;

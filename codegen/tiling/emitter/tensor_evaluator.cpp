@@ -94,7 +94,7 @@ DistinctPoints distinctPoints(llvm::ArrayRef<Point> points) {
 
 /// Evaluates each distinct point once. Points are equal, for example, if an operand does not depend
 /// on a tile dimension.
-Values TensorEvaluator::onDistinctPoints(Value tensor, llvm::ArrayRef<Point> points,
+Values TensorEvaluator::onDistinctPoints(const void *key, llvm::ArrayRef<Point> points,
                                          Evaluate evaluate) {
   const auto [distinct, position] = distinctPoints(points);
   if (!keepsElements_ && distinct.size() == points.size())
@@ -106,7 +106,7 @@ Values TensorEvaluator::onDistinctPoints(Value tensor, llvm::ArrayRef<Point> poi
   Values values, result;
   if (keepsElements_) {
     const auto guardedKey = [](const Point &point) { return PointKey(point.guard, keyOf(point)); };
-    auto &known = kept_[{tensor.getAsOpaquePointer(), sink_.block()}];
+    auto &known = kept_[{key, sink_.block()}];
     if (!llvm::all_of(different, [&](const Point &p) { return known.count(guardedKey(p)); }))
       for (auto [point, value] : llvm::zip(different, evaluate(different)))
         known[guardedKey(point)] = value;
@@ -122,7 +122,7 @@ Values TensorEvaluator::onDistinctPoints(Value tensor, llvm::ArrayRef<Point> poi
 
 Values TensorEvaluator::evaluate(Value tensor, llvm::ArrayRef<Point> points,
                                  const PointGrid &grid) {
-  return onDistinctPoints(tensor, points, [&](llvm::ArrayRef<Point> distinct) {
+  return onDistinctPoints(tensor.getAsOpaquePointer(), points, [&](llvm::ArrayRef<Point> distinct) {
     return evaluateDistinct(tensor, distinct, grid);
   });
 }
@@ -207,10 +207,13 @@ Values TensorEvaluator::evaluatePad(tensor::PadOp pad, llvm::ArrayRef<Point> poi
   Value outside = pad.getConstantPaddingValue();
   Value padding = outside ? scalar(outside) : sink_.fail(pad);
   const auto [inner, inside, position] = paddedPoints(pad, points);
-  const bool byLoads =
-      isZeroPadOfArgument(pad) && llvm::all_of(points, [](const Point &p) { return p.guard == 0; });
+  const bool byLoads = isZeroPadOfArgument(pad) && llvm::all_of(points, [&](const Point &point) {
+                         // Loads of vectors ignore the conditions of partial guards; zeros would
+                         // depend on them.
+                         return guards_.ofVector(point.guard) == point.guard;
+                       });
   Values values =
-      byLoads ? onDistinctPoints(pad.getSource(), inner,
+      byLoads ? onDistinctPoints(pad.getOperation(), inner, // Not the source: there are no zeros.
                                  [&](llvm::ArrayRef<Point> distinct) {
                                    return access_.load(cast<BlockArgument>(pad.getSource()),
                                                        distinct, MemoryAccess::Outside::kZero);

@@ -54,7 +54,7 @@ public:
 
 private:
   using Evaluate = llvm::function_ref<Values(llvm::ArrayRef<Point>)>;
-  Values onDistinctPoints(mlir::Value tensor, llvm::ArrayRef<Point> points, Evaluate evaluate);
+  Values onDistinctPoints(const void *key, llvm::ArrayRef<Point> points, Evaluate evaluate);
   Values evaluateDistinct(mlir::Value tensor, llvm::ArrayRef<Point> points, const PointGrid &grid);
   Values evaluateElementwise(mlir::linalg::GenericOp op, unsigned resultNumber,
                              llvm::ArrayRef<Point> points, const PointGrid &grid);
@@ -75,7 +75,7 @@ private:
   // it has evaluated, by tensor and block of the IR and then by guard and index.
   using PointKey = std::pair<int32_t, std::vector<IndexExpr>>;
   const bool keepsElements_;
-  std::map<std::pair<void *, mlir::Block *>, std::map<PointKey, mlir::Value>> kept_;
+  std::map<std::pair<const void *, mlir::Block *>, std::map<PointKey, mlir::Value>> kept_;
 };
 
 } // namespace gantry::codegen

@@ -86,11 +86,8 @@ IndexExpr TilePoints::placeInMatrices(unsigned dim, int64_t point, const MatrixP
 
 /// Returns the tile's coordinate along a dimension, as a variable.
 IndexExpr TilePoints::coordinateOf(unsigned dim, const IndexExpr &extent, Value id) {
-  const int64_t size = tile_.extent(dim);
-  int64_t last = IndexSpace::kUnbounded;
-  if (extent.isConstant())
-    last = (extent.constant + size - 1) / size - 1;
-  return space_.addVariable(id, 0, last, tile_.lanes == 1 && !isStaged());
+  return space_.addVariableBelow(id, space_.ceilDiv(extent, tile_.extent(dim)),
+                                 tile_.lanes == 1 && !isStaged());
 }
 
 /// Adds the j-th point of a lane along the dimension that the lanes share. The runs of the tile are

@@ -32,13 +32,12 @@ Value packBytes(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> bytes, T
   return word;
 }
 
-/// Returns whether the product of the extents is certain to be a multiple of four.
-bool isWholeVectors(llvm::ArrayRef<int64_t> extents) {
-  int64_t known = 1; // The product of the static extents, modulo four.
-  for (int64_t extent : extents)
-    if (!ShapedType::isDynamic(extent))
-      known = known * (extent % kWidth) % kWidth;
-  return known == 0;
+/// Returns whether the product of extents with these divisors is certain to be a multiple of four.
+bool isWholeVectors(llvm::ArrayRef<int64_t> divisors) {
+  int64_t product = 1; // Modulo four.
+  for (int64_t divisor : divisors)
+    product = product * (divisor % kWidth) % kWidth;
+  return product == 0;
 }
 
 } // namespace
@@ -75,13 +74,17 @@ bool mayBeVectors(RankedTensorType type, LayoutAttr layout) {
   return vectorTypeOf(type.getElementType(), false) && layout.getStart() % kWidth == 0;
 }
 
-bool hasVectorView(RankedTensorType type, LayoutAttr layout) {
+bool hasVectorView(RankedTensorType type, LayoutAttr layout, llvm::ArrayRef<int64_t> divisors) {
   if (!mayBeVectors(type, layout))
     return false;
   if (!layout.getParts().empty())
     return true; // The blocks divide the extents, and elements of a block have no gaps.
+  llvm::SmallVector<int64_t> known(type.getShape()); // The divisors of the extents.
+  for (auto [d, extent] : llvm::enumerate(known))
+    if (ShapedType::isDynamic(extent))
+      extent = divisors.empty() ? 1 : divisors[d];
   if (layout.getWithin().empty())
-    return isWholeVectors(type.getShape());
+    return isWholeVectors(known);
   // The tensor is a box in a storage. Its rows, the longest ranges without a gap, consist of whole
   // groups, and so do the gaps between them.
   llvm::SmallVector<int64_t> row, storageRow;
@@ -89,9 +92,9 @@ bool hasVectorView(RankedTensorType type, LayoutAttr layout) {
     const int64_t own = type.getDimSize(d), extent = layout.getWithin()[d];
     if (!layout.getSteps().empty() && layout.getSteps()[d] != 1)
       return false; // There are gaps in a row.
-    row.push_back(own);
-    storageRow.push_back(extent == -1 ? own : extent);
-    if (row.back() != storageRow.back())
+    row.push_back(known[d]);
+    storageRow.push_back(extent == -1 ? known[d] : extent);
+    if (extent != -1 && extent != own)
       break;
   }
   return isWholeVectors(row) && isWholeVectors(storageRow);

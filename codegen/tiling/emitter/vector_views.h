@@ -19,8 +19,11 @@ mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
 bool mayBeVectors(mlir::RankedTensorType type, LayoutAttr layout);
 
 /// Returns whether a tensor may be accessed in aligned groups of four elements: its element type
-/// has a vector type, and no group lies partly beyond the tensor's end.
-bool hasVectorView(mlir::RankedTensorType type, LayoutAttr layout);
+/// has a vector type, and no group lies partly beyond the tensor's end. divisors: a divisor of each
+/// extent, of which only those of dynamic extents are used; if there are none, nothing is known of
+/// dynamic extents.
+bool hasVectorView(mlir::RankedTensorType type, LayoutAttr layout,
+                   llvm::ArrayRef<int64_t> divisors = {});
 
 /// Returns whether a tensor may be read in aligned groups of four elements of which the last may
 /// lie partly beyond the tensor's end. Only texel buffers may be read in this way: the runtime

@@ -191,6 +191,31 @@ func.func @buffers_of_slices() attributes {gantry.launch = #gantry.launch<buffer
 
 // -----
 
+// expected-error@+1 {{dim_multiples of a signature contains 0; its entries must be at least 1}}
+func.func @multiples() attributes {gantry.signature = #gantry.signature<dim_multiples = [4, 0]>} { return }
+
+// -----
+
+// expected-error@+1 {{dim_multiples of a tile contains 0; its entries must be at least 1}}
+func.func @multiples_of_tile() attributes {gantry.tile = #gantry.tile<kind = texel, grid = 1, extents = [4], merged = 1, cost = 2, dim_multiples = [0], text = "4", exact = "points=4 steps=-">} { return }
+
+// -----
+
+// expected-error@+1 {{a tile for multiples must have a cost, by which a session chooses it}}
+func.func @multiples_without_cost() attributes {gantry.tile = #gantry.tile<kind = texel, grid = 1, extents = [4], merged = 1, dim_multiples = [4], text = "4", exact = "points=4 steps=-">} { return }
+
+// -----
+
+// expected-error@+1 {{cost of the prediction is -1; it must be at least 0}}
+func.func @cost() attributes {gantry.prediction = #gantry.prediction<cost = -1, accesses = 2>} { return }
+
+// -----
+
+// expected-error@+1 {{the prediction has 3 vector accesses; it must have at most as many as accesses, 2}}
+func.func @accesses() attributes {gantry.prediction = #gantry.prediction<cost = 1, accesses = 2, vector_accesses = 3>} { return }
+
+// -----
+
 // expected-error@+1 {{remark 1 is empty}}
 func.func @remark() attributes {gantry.remarks = #gantry.remarks<["taken", ""]>} { return }
 

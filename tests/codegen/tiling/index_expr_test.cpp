@@ -84,6 +84,33 @@ TEST(IndexExpr, UnknownVariablesStayUnbounded) {
   EXPECT_EQ(range.high, IndexSpace::kUnbounded);
 }
 
+// An index below an extent that is known only at run time needs no test that it is inside.
+TEST(IndexExpr, LimitsOfVariablesAreKnown) {
+  IndexSpace space;
+  const IndexExpr extent = space.addVariable({}, 1, 1000);
+  const IndexExpr last = space.sub(extent, IndexExpr(1));
+  const IndexExpr i = space.addVariableBelow({}, extent);
+  EXPECT_TRUE(space.isNeverNegative(space.sub(last, i)));
+  EXPECT_FALSE(space.isNeverNegative(space.sub(last, space.add(i, IndexExpr(1)))));
+  // A remainder is below its divisor.
+  const IndexExpr rest = space.mod(space.addVariable({}, 0, 5000), extent);
+  EXPECT_TRUE(space.isNeverNegative(space.sub(last, rest)));
+}
+
+// If both are multiples of four, four neighbours are in one row, and the first is aligned.
+TEST(IndexExpr, QuotientsByExtentsAreWithoutCommonFactors) {
+  IndexSpace space;
+  const IndexExpr width = space.scale(space.addVariable({}, 1, 1000), 4);
+  const IndexExpr first = space.scale(space.addVariable({}, 0, 5000), 4);
+  const IndexExpr third = space.add(first, IndexExpr(2));
+  EXPECT_EQ(space.floorDiv(first, width), space.floorDiv(third, width));
+  EXPECT_EQ(space.baseDivisor(space.mod(first, width)), 4);
+  EXPECT_EQ(space.add(space.mod(first, width), IndexExpr(2)), space.mod(third, width));
+  EXPECT_EQ(space.joined(space.floorDiv(third, width), space.mod(third, width), width), third);
+  EXPECT_EQ(space.joined(space.floorDiv(third, width), space.mod(first, width), width), first);
+  EXPECT_FALSE(space.joined(first, space.mod(first, width), width));
+}
+
 // Builds random expressions together with their values at a few assignments of the variables. The
 // ranges must contain the values, and expressions that compare equal must have equal values.
 TEST(IndexExpr, RandomExpressionsKeepTheirValues) {
@@ -101,11 +128,20 @@ TEST(IndexExpr, RandomExpressionsKeepTheirValues) {
         sample.values.push_back(low + random() % (high - low + 1));
       pool.push_back(sample);
     }
+    Sample extent{space.scale(space.addVariable({}, 1, 20), 1 + random() % 4), {}}, below;
+    const int64_t factor = extent.expr.terms.front().second;
+    below.expr = space.addVariableBelow({}, extent.expr);
+    for (int a = 0; a < kAssignments; ++a) {
+      extent.values.push_back(factor * (1 + random() % 20));
+      below.values.push_back(random() % extent.values.back());
+    }
+    pool.push_back(extent);
+    pool.push_back(below);
     for (int step = 0; step < 12; ++step) {
       const Sample a = pool[random() % pool.size()], b = pool[random() % pool.size()];
       int64_t k = 1 + random() % 12;
       Sample made;
-      int op = random() % 6;
+      int op = random() % 8;
       if (op == 0)
         made.expr = space.add(a.expr, b.expr);
       else if (op == 1)
@@ -116,16 +152,22 @@ TEST(IndexExpr, RandomExpressionsKeepTheirValues) {
         made.expr = space.mod(a.expr, IndexExpr(k));
       else if (op == 4)
         made.expr = space.add(a.expr, IndexExpr(k));
+      else if (op == 5)
+        made.expr = space.floorDiv(a.expr, extent.expr);
+      else if (op == 6)
+        made.expr = space.mod(a.expr, extent.expr);
       else
         made.expr = step < 6 ? space.mul(a.expr, b.expr) : space.sub(a.expr, b.expr);
       bool small = true;
       for (int i = 0; i < kAssignments; ++i) {
-        int64_t x = a.values[i], y = b.values[i];
+        int64_t x = a.values[i], y = b.values[i], n = extent.values[i];
         int64_t value = op == 0    ? x + y
                         : op == 1  ? x * (k - 6)
                         : op == 2  ? floorDivide(x, k)
                         : op == 3  ? x - floorDivide(x, k) * k
                         : op == 4  ? x + k
+                        : op == 5  ? floorDivide(x, n)
+                        : op == 6  ? x - floorDivide(x, n) * n
                         : step < 6 ? x * y
                                    : x - y;
         small &= std::abs(value) < (int64_t(1) << 40);
@@ -133,6 +175,8 @@ TEST(IndexExpr, RandomExpressionsKeepTheirValues) {
         IndexRange range = space.range(made.expr);
         ASSERT_LE(range.low, value) << "seed " << seed << " round " << round;
         ASSERT_GE(range.high, value) << "seed " << seed << " round " << round;
+        ASSERT_TRUE(value >= 0 || !space.isNeverNegative(made.expr))
+            << "seed " << seed << " round " << round;
       }
       for (const Sample &other : pool) {
         if (other.expr == made.expr) {

@@ -273,6 +273,20 @@ const Case kCases[] = {
      [](ProgramT &p) { p.kernels[0]->variants[2]->workgroup_size.pop_back(); }},
     {"VariantWorkgroupSize", "a workgroup size of 0",
      [](ProgramT &p) { p.kernels[0]->variants[2]->workgroup_size[1] = 0; }},
+    {"MultiplesWithoutAlternatives", "only alternatives may need multiples",
+     [](ProgramT &p) { p.kernels[0]->variants[0]->dim_multiples = {4}; }, true},
+    {"MultiplesOfAbsentDims", "it needs multiples for 1000 dimensions",
+     [](ProgramT &p) {
+       p.kernels[0]->variants[0]->alternatives = 1;
+       p.kernels[0]->variants[0]->dim_multiples.assign(kFar, 4);
+     },
+     true},
+    {"MultiplesOfZero", "dimension 0 must be a multiple of 0",
+     [](ProgramT &p) {
+       p.kernels[0]->variants[0]->alternatives = 1;
+       p.kernels[0]->variants[0]->dim_multiples = {0};
+     },
+     true},
     // Commands.
     {"CommandKind", "kind 2",
      [](ProgramT &p) { p.commands[0]->kind = static_cast<CommandKind>(2); }},

@@ -112,6 +112,7 @@ TEST_F(MatricesTest, NeedADeviceWithTheShapeAndTheSubgroupSize) {
 /// Adds two alternatives to the storage-buffer variant of grid 0: cheap workgroups of which a
 /// dispatch needs many, and costly ones of which it needs few.
 class AlternativesTest : public ChooseVariantTest {
+protected:
   void changeModel(TestModel &model) override {
     auto &kernel = *model.program().kernels[0];
     for (const uint32_t grid : {1, 2}) {
@@ -127,7 +128,6 @@ class AlternativesTest : public ChooseVariantTest {
                                          command->workgroups.begin(), command->workgroups.end());
   }
 
-protected:
   uint32_t grid(std::vector<double> workgroups) {
     return chooseVariant(*program_->metadata().kernels()->Get(0), BindingChoice::kStorageBuffer,
                          profile_, {}, workgroups)
@@ -141,6 +141,33 @@ TEST_F(AlternativesTest, TheCheapestForTheNumberOfWorkgroupsIsTaken) {
   EXPECT_EQ(grid({1, 16, 1}), 2u);
   EXPECT_EQ(grid({1, 10, 1}), 2u) << "of equal costs the last one counts";
   EXPECT_EQ(grid({}), 2u) << "the sizes are not known yet";
+}
+
+/// Adds an alternative that is the cheapest, and that needs a first dim that is a multiple of four.
+class MultiplesTest : public AlternativesTest {
+  void changeModel(TestModel &model) override {
+    AlternativesTest::changeModel(model);
+    auto &variants = model.program().kernels[0]->variants;
+    auto variant = std::make_unique<artifact::KernelVariantT>(*variants.back());
+    variant->workgroup_cost = 1;
+    variant->dim_multiples = {4};
+    variants.push_back(std::move(variant));
+  }
+
+protected:
+  uint64_t cost(std::vector<double> workgroups, std::vector<uint64_t> dims) {
+    return chooseVariant(*program_->metadata().kernels()->Get(0), BindingChoice::kStorageBuffer,
+                         profile_, {}, workgroups, dims)
+        .take()
+        ->workgroup_cost();
+  }
+};
+
+TEST_F(MultiplesTest, AreTakenOnlyForKnownDimsThatAreMultiples) {
+  EXPECT_EQ(cost({1, 1, 1}, {8, 3}), 1u);
+  EXPECT_EQ(cost({1, 1, 1}, {6, 4}), 10u);
+  EXPECT_EQ(cost({1, 1, 1}, {}), 10u) << "the dims are not known";
+  EXPECT_EQ(cost({}, {}), 100u) << "the sizes are not known yet";
 }
 
 /// Adds a variant that uses int8 dot products.

@@ -295,6 +295,15 @@ void printWhy(const Description &plan, const std::string &which) {
                             humanBytes(variant.boxesBytes))
               : "",
           variant.subgroupSize ? fmt::format("; subgroups of {}", variant.subgroupSize) : ""));
+      if (!variant.dimMultiples.empty())
+        print(fmt::format("    only if the dims are multiples of {}\n",
+                          fmt::join(variant.dimMultiples, ", ")));
+      if (variant.predictedCost != 0)
+        print(fmt::format(
+            "    predicted cost {:.3g}; {:.0f} % of the memory accesses are of vectors\n",
+            static_cast<double>(variant.predictedCost),
+            100.0 * static_cast<double>(variant.vectorAccesses) /
+                static_cast<double>(std::max<uint64_t>(1, variant.accesses))));
       for (const std::string &line : variant.comparison)
         print(fmt::format("    {}\n", printable(line)));
     }

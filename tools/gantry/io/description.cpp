@@ -91,8 +91,13 @@ KernelInfo parseKernel(const Json &json) {
     info.binding = text(variant, "binding");
     info.tile = text(variant, "tile");
     info.sharedBytes = number(variant, "shared_bytes").value_or(0);
+    info.predictedCost = number(variant, "predicted_cost").value_or(0);
+    info.accesses = number(variant, "accesses").value_or(0);
+    info.vectorAccesses = number(variant, "vector_accesses").value_or(0);
     info.boxesBytes = number(variant, "boxes_bytes").value_or(0);
     info.subgroupSize = number(variant, "subgroup_size").value_or(0);
+    for (const Json &multiple : list(variant, "dim_multiples"))
+      info.dimMultiples.push_back(multiple.get<uint64_t>());
     for (const Json &line : list(variant, "comparison"))
       info.comparison.push_back(textOf(line));
   }

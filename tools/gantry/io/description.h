@@ -48,6 +48,11 @@ struct VariantInfo {
   /// Sum of the sizes of its arrays in shared memory. Arrays may share storage, so the sum may
   /// exceed sharedBytes.
   uint64_t boxesBytes = 0;
+  /// The predicted cost of the kernel; 0: not known. The loads and stores of memory of one
+  /// invocation, in all and of vectors.
+  uint64_t predictedCost = 0, accesses = 0, vectorAccesses = 0;
+  std::vector<uint64_t>
+      dimMultiples;          // The numbers of which the kernel's first dims must be multiples.
   uint64_t subgroupSize = 0; // The required subgroup size; 0: any.
   /// The compiler's remarks on the choice of the tile, above all the tiles that it compared, each
   /// with its result.
