@@ -30,8 +30,6 @@ constexpr int64_t kDynamicExtents[] = {1, 4, kTypicalDynamicExtent};
 /// Kernels with a dynamic dimension along which a tensor's elements are neighbours have another
 /// tile for multiples of this number. It is the number of elements of a vector.
 constexpr int64_t kDimMultiple = 4;
-/// The other tile must cost less than this fraction.
-constexpr double kMinGain = 0.95;
 
 /// A tile that a function is generated for.
 struct Variant {
@@ -88,7 +86,7 @@ void addForMultiples(Variants &variants, func::FuncOp copy, const DeviceProfile 
     return predictTile(function, device, CostModel::kTexels, tile, extents).cost;
   };
   TileChoice choice = chooseTile(copy, device, TileKind::kTexel, candidate);
-  if (costOf(copy, choice.tile) < kMinGain * costOf(general.source, general.choice.tile))
+  if (costOf(copy, choice.tile) < costOf(general.source, general.choice.tile))
     variants.push_back({TileKind::kTexel, std::move(choice), copy});
   else
     copy.erase();

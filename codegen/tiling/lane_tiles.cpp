@@ -29,6 +29,8 @@ constexpr int64_t kWidth = 4; // Elements of a vector.
 constexpr int64_t kMinWithTail =
     512; // In smaller results, a tail would take a large share of the time.
 
+constexpr size_t kFewBlocks = 3; // See blocksFor().
+
 using Sizes = llvm::SmallVector<int64_t>;
 
 /// Lists the candidate tiles of one kernel.
@@ -73,9 +75,9 @@ int64_t evenSize(int64_t extent, int64_t lanes, int64_t limit) {
 }
 
 /// Returns the block sizes to try along the dimension that is not divided among the lanes: the
-/// multiples of four that divide the extent, and blockFor(extent, 16) in case few divide it. For a
-/// dynamic extent: the powers of two from four up to the assumed extent, or all powers of two up to
-/// it if it is below four.
+/// multiples of four that divide the extent, blockFor(extent, 16), and if these are few, sizes that
+/// divide the extent into nearly equal blocks. For a dynamic extent: the powers of two from four up
+/// to the assumed extent, or all powers of two up to it if it is below four.
 Sizes blocksFor(const KernelExtents::Span &span) {
   Sizes sizes;
   const int64_t extent = span.extent;
@@ -88,9 +90,17 @@ Sizes blocksFor(const KernelExtents::Span &span) {
   for (int64_t size = kWidth; size <= std::min(extent, kMaxBlockExtent); size += kWidth)
     if (extent % size == 0)
       sizes.push_back(size);
-  const int64_t usual = std::min<int64_t>(16, blockFor(extent, 16));
-  if (!llvm::is_contained(sizes, usual))
-    sizes.push_back(usual);
+  const auto add = [&](int64_t size) {
+    if (!llvm::is_contained(sizes, size))
+      sizes.push_back(size);
+  };
+  add(std::min<int64_t>(16, blockFor(extent, 16)));
+  if (sizes.size() < kFewBlocks) // Few divisors: also blocks that exceed the extent by little.
+    for (int64_t limit : {8, 12, 16, 24, 32})
+      if (limit < extent) {
+        const int64_t blocks = (extent + limit - 1) / limit;
+        add((extent + blocks - 1) / blocks);
+      }
   return sizes;
 }
 

@@ -68,30 +68,51 @@ void TileSearch::descend(CostedTile &from) {
   for (bool improved = true; improved;) {
     improved = false;
     const TileShape current = from.tile;
-    auto tryDimension = [&](llvm::SmallVector<int64_t> TileShape::*sizesOf, size_t d,
-                            llvm::ArrayRef<int64_t> sizes) {
-      for (int64_t size : sizes) {
-        TileShape candidate = current;
-        if ((candidate.*sizesOf)[d] == size)
-          continue;
-        (candidate.*sizesOf)[d] = size;
-        if (!isAllowed(candidate, profile_, extents_))
-          continue;
-        const auto [known, isNew] = met_.try_emplace({candidate.result, candidate.reduction}, 0);
-        if (!isNew && known->second >= from.cost * kMinGain)
-          continue;
-        CostedTile next = costed(candidate);
-        known->second = next.cost;
-        if (next.cost < from.cost * kMinGain) {
-          from = std::move(next);
-          improved = true;
-        }
+    const auto consider = [&](const TileShape &candidate) {
+      const auto [known, isNew] = met_.try_emplace({candidate.result, candidate.reduction}, 0);
+      if (!isNew && known->second >= from.cost * kMinGain)
+        return;
+      CostedTile next = costed(candidate);
+      known->second = next.cost;
+      if (next.cost < from.cost * kMinGain) {
+        from = std::move(next);
+        improved = true;
       }
     };
-    for (size_t d = 0; d < space.size(); ++d)
-      tryDimension(&TileShape::result, d, sizesFor(space[d]));
-    for (size_t q = 0; q < extents_.reduction.size(); ++q)
-      tryDimension(&TileShape::reduction, q, unrollsFor(extents_.reductionDivisors[q]));
+    for (size_t d = 0; d < space.size(); ++d) {
+      for (int64_t size : sizesFor(space[d])) {
+        TileShape candidate = current;
+        candidate.result[d] = size;
+        if (size == current.result[d])
+          continue;
+        if (isAllowed(candidate, profile_, extents_))
+          consider(candidate);
+        else
+          considerFewerSteps(candidate, consider);
+      }
+    }
+    for (size_t q = 0; q < extents_.reduction.size(); ++q) {
+      for (int64_t size : unrollsFor(extents_.reductionDivisors[q])) {
+        TileShape candidate = current;
+        candidate.reduction[q] = size;
+        if (size != current.reduction[q] && isAllowed(candidate, profile_, extents_))
+          consider(candidate);
+      }
+    }
+  }
+}
+
+void TileSearch::considerFewerSteps(const TileShape &tile,
+                                    llvm::function_ref<void(const TileShape &)> consider) const {
+  for (size_t q = 0; q < extents_.reduction.size(); ++q) {
+    for (int64_t size : llvm::reverse(unrollsFor(extents_.reductionDivisors[q]))) {
+      TileShape fewer = tile;
+      fewer.reduction[q] = size;
+      if (size < tile.reduction[q] && isAllowed(fewer, profile_, extents_)) {
+        consider(fewer);
+        break;
+      }
+    }
   }
 }
 

@@ -41,7 +41,8 @@ public:
   /// the tile is empty.
   TileChoice cheapest(llvm::ArrayRef<TileShape> tiles);
   /// Improves a tile by coordinate descent. A change sets one element of TileShape::result or
-  /// TileShape::reduction to another value. Makes the change that lowers the cost most, and repeats
+  /// TileShape::reduction to another value; if more points exceed a limit on the size of the code,
+  /// fewer steps are unrolled. Makes the change that lowers the cost most, and repeats
   /// this until no change lowers the cost by at least 0.1 %. All descents of one search must start
   /// from tiles that differ in these members only.
   void descend(CostedTile &from);
@@ -50,6 +51,10 @@ public:
   CostedTile ranked(const CostedTile &best, size_t candidate);
 
 private:
+  /// Passes the tile to `consider` with fewer steps of one reduction dimension, for each dimension
+  /// with which that makes the tile allowed.
+  void considerFewerSteps(const TileShape &tile,
+                          llvm::function_ref<void(const TileShape &)> consider) const;
   /// Returns whether the result is too large for the bindings of some devices, so that the dispatch
   /// must be cut into slices there. Kernels with a reduction do not count: with the tiles that
   /// allow slices, they may be several times slower.
