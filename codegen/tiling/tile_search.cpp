@@ -105,7 +105,8 @@ void TileSearch::descend(CostedTile &from) {
 void TileSearch::considerFewerSteps(const TileShape &tile,
                                     llvm::function_ref<void(const TileShape &)> consider) const {
   for (size_t q = 0; q < extents_.reduction.size(); ++q) {
-    for (int64_t size : llvm::reverse(unrollsFor(extents_.reductionDivisors[q]))) {
+    const llvm::SmallVector<int64_t> sizes = unrollsFor(extents_.reductionDivisors[q]);
+    for (int64_t size : llvm::reverse(sizes)) {
       TileShape fewer = tile;
       fewer.reduction[q] = size;
       if (size < tile.reduction[q] && isAllowed(fewer, profile_, extents_)) {

@@ -61,7 +61,7 @@ struct Reductions::Nest {
 /// Returns the number of steps of a reduction dimension that are unrolled. It divides the extent.
 int64_t Reductions::unrollOf(size_t reductionDim, const IndexExpr &extent) const {
   const int64_t unroll = reductionDim < tile_.reduction.size() ? tile_.reduction[reductionDim] : 1;
-  return extent.isConstant() || space_.divisor(extent) % unroll == 0 ? unroll : 1;
+  return space_.divisor(extent) % unroll == 0 ? unroll : 1;
 }
 
 Values Reductions::evaluate(linalg::GenericOp op, llvm::ArrayRef<Point> points,
