@@ -170,8 +170,7 @@ def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp">
     memref, arith, math, scf and vector to the SPIR-V dialect. Buffers become pointers to
     StorageBuffer structs; the sizes of dynamic dimensions, and the ids of the workgroup, the
     subgroup and the invocation, become 32-bit integers. All of them stay arguments of the function
-    until bind-buffers replaces them. Multiply-adds of f32 inside of loops become one operation, unless
-    their result is rounded to an integer.
+    until bind-buffers replaces them.
 
     Before:
     ```mlir

@@ -76,8 +76,8 @@ func::FuncOp copyForMultiples(func::FuncOp function) {
   return copy;
 }
 
-/// Adds the cheapest texel tile of a function made by copyForMultiples() if it is worth a variant
-/// of its own. Otherwise erases the function.
+/// Adds the cheapest texel tile of a function made by copyForMultiples() if it costs less
+/// than the general tile. Otherwise erases the function.
 void addForMultiples(Variants &variants, func::FuncOp copy, const DeviceProfile &device,
                      size_t candidate) {
   const Variant &general = variants.back();

@@ -90,7 +90,8 @@ template <typename From, typename To> struct KeptFloats : OpConversionPattern<Fr
   }
 };
 
-/// Returns whether the operation is part of a multiply-add inside of a loop.
+/// Returns whether the operation is part of a multiply-add inside of a loop. Drivers may fuse
+/// these.
 bool isMultiplyAdd(Operation *op) {
   auto isProduct = [](Value value) { return value.getDefiningOp<arith::MulFOp>() != nullptr; };
   if (!op->getParentOfType<scf::ForOp>())
@@ -145,11 +146,11 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
     if (failed(applyFullConversion(functions, *target, std::move(patterns))))
       return signalPassFailure();
     keepRounding(module);
-    fuseMultiplyAdds(module);
   }
 
   /// Sets kNoContraction on float arithmetic. Without it, drivers may simplify the arithmetic as if
-  /// numbers were finite and -0 were 0. Multiply-adds inside of loops do not get it.
+  /// numbers were finite and -0 were 0. Multiply-adds inside of loops do not get it, so that a GPU
+  /// may fuse them.
   static void keepArithmetic(ModuleOp module) {
     module.walk([&](Operation *op) {
       if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp>(op) && !isMultiplyAdd(op))
@@ -171,29 +172,6 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
       op->setAttr(kNoContraction, UnitAttr::get(op->getContext()));
       rest.append(op->operand_begin(), op->operand_end());
     }
-  }
-
-  /// Replaces sums of a product, neither of which has kNoContraction, by multiply-adds. The
-  /// software device does not fuse them by itself.
-  static void fuseMultiplyAdds(ModuleOp module) {
-    module.walk([&](spirv::FAddOp sum) {
-      if (sum->hasAttr(kNoContraction) || !getElementTypeOrSelf(sum.getType()).isF32())
-        return;
-      for (auto [value, other] : {std::pair(sum.getOperand1(), sum.getOperand2()),
-                                  std::pair(sum.getOperand2(), sum.getOperand1())}) {
-        auto product = value.getDefiningOp<spirv::FMulOp>();
-        if (!product || product->hasAttr(kNoContraction))
-          continue;
-        OpBuilder builder(sum);
-        auto fused = builder.create<spirv::GLFmaOp>(
-            sum.getLoc(), sum.getType(), product.getOperand1(), product.getOperand2(), other);
-        sum.replaceAllUsesWith(fused.getResult());
-        sum.erase();
-        if (product->use_empty())
-          product.erase();
-        return;
-      }
-    });
   }
 };
 

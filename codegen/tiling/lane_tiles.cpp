@@ -150,16 +150,7 @@ void LaneTiles::addWindow(TileShape tile, size_t lane, size_t block) {
   tile.reduction[window] = extents_.reduction[window];
   for (int64_t &steps : tile.reduction)
     steps = &steps == &tile.reduction[window] ? steps : std::min<int64_t>(steps, 4);
-  const int64_t perLane = (space[lane].extent + tile.lanes - 1) / tile.lanes;
-  if (space[block].isDynamic) { // Few sizes, if any, are known to divide the extent.
-    for (int64_t size : {kMaxBlockExtent / 2, kMaxBlockExtent}) {
-      tile.result[block] = size;
-      tile.result[lane] = std::min(perLane, kMaxLanePoints / size);
-      add(tile);
-    }
-    return;
-  }
-  tile.result[lane] = std::min<int64_t>(2, perLane);
+  tile.result[lane] = std::min<int64_t>(2, (space[lane].extent + tile.lanes - 1) / tile.lanes);
   const int64_t room = kMaxLanePoints / tile.result[lane];
   tile.result[block] = 1;
   for (int64_t size = 2; size <= std::min(room, space[block].extent); ++size)

@@ -213,12 +213,13 @@ Values TensorEvaluator::evaluatePad(tensor::PadOp pad, llvm::ArrayRef<Point> poi
                          return guards_.ofVector(point.guard) == point.guard;
                        });
   Values values =
-      byLoads ? onDistinctPoints(pad.getOperation(), inner, // Not the source: there are no zeros.
-                                 [&](llvm::ArrayRef<Point> distinct) {
-                                   return access_.load(cast<BlockArgument>(pad.getSource()),
-                                                       distinct, MemoryAccess::Outside::kZero);
-                                 })
-              : evaluate(pad.getSource(), inner, grid);
+      byLoads
+          ? onDistinctPoints(pad.getOperation(), inner, // Loads of the source itself have no zeros.
+                             [&](llvm::ArrayRef<Point> distinct) {
+                               return access_.load(cast<BlockArgument>(pad.getSource()), distinct,
+                                                   MemoryAccess::Outside::kZero);
+                             })
+          : evaluate(pad.getSource(), inner, grid);
   Values result;
   std::map<int32_t, Value> tests;
   for (size_t i = 0; i < points.size(); ++i) {
