@@ -203,16 +203,4 @@ Result<Plan> planSlots(const std::vector<Slot> &slots, const PlanRequest &reques
   return best;
 }
 
-Status validateSlots(const std::vector<Slot> &slots, const Plan &plan) {
-  if (plan.offsets.size() != slots.size())
-    return statusf(StatusCode::kInternal, "the plan has %zu offsets for %zu slots",
-                   plan.offsets.size(), slots.size());
-  const SlotPieces pieces = piecesOf(slots);
-  Plan divided = plan;
-  divided.offsets.clear();
-  for (uint32_t p = 0; p < pieces.values.size(); ++p)
-    divided.offsets.push_back(plan.offsets[pieces.slots[p]] + pieces.offsets[p]);
-  return validatePlan(pieces.values, divided);
-}
-
 } // namespace gantry::plan

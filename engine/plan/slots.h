@@ -10,7 +10,8 @@
 // and all are placed again, until the height is the lower bound of the pieces or the work limit is
 // used up.
 //
-// Threads: pure functions. Units: bytes. Errors: those of planArena() and validatePlan().
+// Threads: pure functions. Units: bytes. Errors: those of planArena(); a
+// wrong plan is kInternal.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -47,7 +48,10 @@ SlotPieces piecesOf(const std::vector<Slot> &slots);
 /// slots together have 2^60 bytes or more. The request must have no pins (items at fixed offsets).
 Result<Plan> planSlots(const std::vector<Slot> &slots, const PlanRequest &request = {});
 
-/// Checks that no two slots use the same bytes at one command, with validatePlan().
+/// Checks that no two slots use a byte at the same command, and that each slot is aligned and lies
+/// within the plan's height. A byte of a slot is in use from the first to the last command of all
+/// uses that contain it. Shares no code with planSlots(). O(n log n) for n uses, if each byte of a
+/// slot lies in few of them.
 Status validateSlots(const std::vector<Slot> &slots, const Plan &plan);
 
 } // namespace gantry::plan

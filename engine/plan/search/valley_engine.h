@@ -137,7 +137,7 @@ private:
   std::vector<Unit> sum_;
   std::vector<Unit> lowest_; // The lowest offset (infer) or next offset (choose) of a free item.
   std::vector<int32_t> crossing_;
-  std::vector<uint32_t> valleyEnd_; // For the steps of a valley, its end; otherwise 0.
+  std::vector<uint32_t> valleyEnd_; // Per step: the end of its valley, or 0 if it lies in none.
   std::vector<int32_t> resting_;    // Number of items that can rest, minus that of the step before.
   std::vector<Unit> topByEnd_;      // The lowest top of the resting items that end at the step.
   std::vector<Unit> topByBegin_;    // The lowest top of the resting items that begin at the step.

@@ -208,16 +208,23 @@ TEST(Slots, OverlapsAreRefused) {
     const size_t moved = random() % slots.size();
     plan.offsets[moved] = random() % 128 * slots[moved].alignment;
     plan.heightBytes = 8192;
-    // validateSlots() compares whole pieces, whose ends are rounded up, so it may also refuse plans
-    // in which usesOverlap() finds no overlap.
-    const bool isValid = validateSlots(slots, plan).isOk();
-    EXPECT_FALSE(isValid && usesOverlap(slots, plan)) << i;
+    const Status valid = validateSlots(slots, plan);
+    const bool isValid = valid.isOk();
+    EXPECT_EQ(isValid, !usesOverlap(slots, plan)) << i << ": " << valid.message();
     refused += !isValid;
     accepted += isValid;
   }
   EXPECT_GT(refused, 50);
   EXPECT_GT(accepted, 50);
   EXPECT_FALSE(validateSlots({whole(8, 0, 1)}, Plan{}).isOk()) << "an offset is missing";
+  Plan at;
+  at.offsets = {64};
+  at.heightBytes = 72;
+  EXPECT_TRUE(validateSlots({whole(8, 0, 1)}, at).isOk());
+  EXPECT_FALSE(validateSlots({whole(9, 0, 1)}, at).isOk()) << "it ends above the height";
+  EXPECT_FALSE(validateSlots({whole(UINT64_MAX - 8, 0, 1)}, at).isOk());
+  EXPECT_FALSE(validateSlots({whole(8, 1, 0)}, at).isOk()) << "it ends before it begins";
+  EXPECT_FALSE(validateSlots({{128, {{0, 8, 0, 1}}}}, at).isOk()) << "it is not aligned";
 }
 
 TEST(Slots, LargeSizesDoNotOverflow) {
