@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <cstring>
@@ -250,8 +251,7 @@ private:
 
   static bool isZero(Value value) {
     auto constant = value ? value.getDefiningOp<arith::ConstantOp>() : arith::ConstantOp();
-    auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
-    return number && number.getValue().isZero();
+    return constant && (matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()));
   }
 
   /// Updates the sizes that an operation has as attributes.
@@ -333,9 +333,11 @@ private:
   static std::optional<double> splatOf(Value value) {
     auto constant = value.getDefiningOp<arith::ConstantOp>();
     auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
-    if (!splat || !isa<FloatType>(splat.getElementType()))
+    if (!splat)
       return std::nullopt;
-    return splat.getSplatValue<APFloat>().convertToDouble();
+    if (isa<FloatType>(splat.getElementType()))
+      return splat.getSplatValue<APFloat>().convertToDouble();
+    return static_cast<double>(splat.getSplatValue<APInt>().getSExtValue());
   }
 
   /// Creates an operator that replaces the padding by zeros. shape: the sizes without padding.

@@ -13,10 +13,19 @@ namespace {
 
 using Known = std::optional<double>;
 
+/// Returns whether a whole number is a value of a signed integer type, so that arithmetic that has
+/// it as its result does not wrap.
+bool fitsInteger(double number, Type type) {
+  return type.isInteger() &&
+         std::fabs(number) < std::ldexp(1.0, static_cast<int>(type.getIntOrFloatBitWidth()) - 1);
+}
+
 Known evaluateUnary(Operation &op, double x) {
   if (isa<arith::NegFOp>(op))
     return -x;
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp>(op))
+    return x;
+  if (isa<arith::ExtUIOp>(op) && x >= 0)
     return x;
   if (isa<math::AbsFOp>(op))
     return std::fabs(x);
@@ -48,7 +57,11 @@ Known evaluateBinary(Operation &op, double x, double y) {
     return std::max(x, y);
   if (isa<arith::MinimumFOp, arith::MinNumFOp>(op) && !std::isnan(x) && !std::isnan(y))
     return std::min(x, y);
-  return std::nullopt;
+  const Known integer = isa<arith::AddIOp>(op)   ? Known(x + y)
+                        : isa<arith::SubIOp>(op) ? Known(x - y)
+                        : isa<arith::MulIOp>(op) ? Known(x * y)
+                                                 : std::nullopt;
+  return integer && fitsInteger(*integer, op.getResult(0).getType()) ? integer : std::nullopt;
 }
 
 /// Returns whether the comparison of two numbers holds; none if one is a NaN.
@@ -99,9 +112,12 @@ public:
 
 private:
   Known valueOf(Value value) const {
-    if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+    if (auto constant = value.getDefiningOp<arith::ConstantOp>()) {
       if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
         return number.getValueAsDouble();
+      if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))
+        return static_cast<double>(number.getValue().getSExtValue());
+    }
     return values_.lookup(value);
   }
 
@@ -113,6 +129,9 @@ private:
       const Known a = valueOf(select.getTrueValue()), b = valueOf(select.getFalseValue());
       return a == b ? a : std::nullopt;
     }
+    if (isa<arith::MulIOp>(op) &&
+        (valueOf(op.getOperand(0)) == 0.0 || valueOf(op.getOperand(1)) == 0.0))
+      return 0.0;
     llvm::SmallVector<double, 2> operands;
     for (Value operand : op.getOperands()) {
       const Known known = valueOf(operand);
@@ -138,12 +157,15 @@ std::optional<double> evaluateBody(linalg::GenericOp op,
   return BodyEvaluator(op.getRegion().front(), arguments).result();
 }
 
-bool ignoresZeros(linalg::GenericOp reduction, unsigned loop) {
-  for (double accumulator : {1.25, -1.25}) {
+bool ignoresZeros(linalg::GenericOp reduction, unsigned loop, bool onlyOfConstants) {
+  const bool integers = reduction.getRegionOutputArgs().front().getType().isInteger();
+  for (double accumulator : {integers ? 5 : 1.25, integers ? -5 : -1.25}) {
     llvm::SmallVector<Known> arguments;
-    for (OpOperand *use : reduction.getDpsInputOperands())
-      arguments.push_back(reduction.getMatchingIndexingMap(use).isFunctionOfDim(loop) ? Known(0.0)
-                                                                                      : Known());
+    for (OpOperand *use : reduction.getDpsInputOperands()) {
+      const bool isZero = reduction.getMatchingIndexingMap(use).isFunctionOfDim(loop) &&
+                          (!onlyOfConstants || use->get().getDefiningOp<arith::ConstantOp>());
+      arguments.push_back(isZero ? Known(0.0) : Known());
+    }
     arguments.push_back(accumulator);
     if (evaluateBody(reduction, arguments) != accumulator)
       return false;

@@ -65,6 +65,14 @@ std::optional<unsigned> loopOf(AffineExpr index) {
   return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
 }
 
+/// Returns the two tensors whose products a reduction sums, in floats or of 8-bit integers; none if
+/// the operation is no such sum.
+std::optional<std::pair<OpOperand *, OpOperand *>> productsOf(linalg::GenericOp op) {
+  if (const auto bytes = byteFactorsOf(op))
+    return std::pair{(*bytes)[0].operand, (*bytes)[1].operand};
+  return factorsOf(op);
+}
+
 bool hasLoop(AffineMap map, unsigned loop) {
   return llvm::any_of(map.getResults(), [&](AffineExpr index) { return loopOf(index) == loop; });
 }
@@ -224,7 +232,7 @@ void SizeClasses::addMove(Operation *op) {
 void SizeClasses::addGain(linalg::GenericOp op) {
   const unsigned first = loops_[op];
   const auto iterators = op.getIteratorTypesArray();
-  const auto factors = factorsOf(op);
+  const auto factors = productsOf(op);
   double products = 1;
   for (int64_t extent : op.getStaticLoopRanges())
     products *= assumedExtent(extent);
@@ -232,7 +240,7 @@ void SizeClasses::addGain(linalg::GenericOp op) {
     if (iterators[loop] == utils::IteratorType::parallel)
       continue;
     Class &reduced = classes_[find(first + loop)];
-    reduced.isReduced = true;
+    reduced.needsZeros |= !ignoresZeros(op, loop, /*onlyOfConstants=*/true);
     reduced.isFixed |= !ignoresZeros(op, loop);
     if (factors && hasLoop(op.getMatchingIndexingMap(factors->first), loop) &&
         hasLoop(op.getMatchingIndexingMap(factors->second), loop))
@@ -315,7 +323,7 @@ bool SizeClasses::isPadded(linalg::GenericOp op, unsigned loop) const {
 bool SizeClasses::needsZeros(Value tensor) const {
   for (unsigned d = 0; d < typeOf(tensor).getRank(); ++d)
     if (auto found = linkedResults_.find({tensor, d}); found != linkedResults_.end())
-      if (growthOf(found->second) > 0 && classes_[find(found->second)].isReduced)
+      if (growthOf(found->second) > 0 && classes_[find(found->second)].needsZeros)
         return true;
   return false;
 }

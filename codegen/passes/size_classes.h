@@ -31,14 +31,15 @@ public:
   /// Returns whether the class of a loop has a larger size than the loop.
   bool isPadded(mlir::linalg::GenericOp op, unsigned loop) const;
 
-  /// Returns whether a reduction runs over the padding of the tensor, which must then be zero.
+  /// Returns whether a reduction runs over the padding of the tensor, which must then be zero. The
+  /// padding of a sum of integer products may have any value if the other factor is a constant.
   bool needsZeros(mlir::Value tensor) const;
 
 private:
   struct Class {
     int64_t size = 0, padded = 0; // `size` is kDynamic if it is not one known number.
     double gain = 0, cost = 0;    // In multiplications.
-    bool isReduced = false;       // A loop of the class is a reduction loop.
+    bool needsZeros = false;      // A reduction needs zeros in the padding of computed tensors.
     bool isFixed = false;         // A reduction of the class would not ignore zeros.
   };
 

@@ -6,7 +6,7 @@ import array
 import random
 import struct
 
-FLOAT, INT64 = 1, 7  # TensorProto.DataType
+FLOAT, INT8, INT64 = 1, 3, 7  # TensorProto.DataType
 OPSET = 13
 
 
@@ -68,8 +68,8 @@ class Graph:
         return self.constant(dims, [self.random.uniform(-scale, scale) for _ in range(count)])
 
     def constant(self, dims, elements, kind=FLOAT):
-        """Adds a constant of floats, or of 64-bit integers (kind INT64)."""
-        values = array.array("f" if kind == FLOAT else "q", elements)
+        """Adds a constant of floats, or of integers (kind INT8 or INT64)."""
+        values = array.array({FLOAT: "f", INT8: "b", INT64: "q"}[kind], elements)
         name = f"w{len(self.weights)}"
         data = values.tobytes() if struct.pack("=I", 1) == struct.pack("<I", 1) else bytes(values.byteswap())
         self.weights.append(_field(5, b"".join(_field(1, dim) for dim in dims) + _field(2, kind) + _field(8, name) +

@@ -178,3 +178,85 @@ func.func @differences(%x: tensor<512x256xf32>, %v: tensor<256x253xf32>, %mean: 
   } -> tensor<512xf32>
   return %n : tensor<512xf32>
 }
+
+// -----
+
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d2, d1)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Products of bytes: the padding of the constant is zero, so the padding of the first matmul's result may have any value
+// for the second one. No select replaces it.
+// CHECK-LABEL: func @bytes
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<512x256xi8>, tensor<256x256xi8>) outs(%{{.*}} : tensor<512x256xi32>)
+// CHECK-NOT: arith.select
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<512x256xi8>, tensor<256x512xi8>) outs(%{{.*}} : tensor<512x512xi32>)
+// CHECK-NOT: tensor.extract_slice
+// CHECK: return
+func.func @bytes(%x: tensor<512x256xi8>) -> tensor<512x512xi32> {
+  %v = arith.constant dense_resource<v> : tensor<256x253xi8>
+  %w = arith.constant dense_resource<w> : tensor<253x512xi8>
+  %z = arith.constant 0 : i32
+  %zero = arith.constant 3 : i32
+  %e = tensor.empty() : tensor<512x253xi32>
+  %f = linalg.fill ins(%z : i32) outs(%e : tensor<512x253xi32>) -> tensor<512x253xi32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<512x256xi8>, tensor<256x253xi8>) outs(%f : tensor<512x253xi32>) {
+  ^bb0(%p: i8, %q: i8, %acc: i32):
+    %0 = arith.extsi %p : i8 to i32
+    %1 = arith.extsi %q : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    linalg.yield %3 : i32
+  } -> tensor<512x253xi32>
+  %eb = tensor.empty() : tensor<512x253xi8>
+  %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%m : tensor<512x253xi32>) outs(%eb : tensor<512x253xi8>) {
+  ^bb0(%p: i32, %o: i8):
+    %0 = arith.trunci %p : i32 to i8
+    linalg.yield %0 : i8
+  } -> tensor<512x253xi8>
+  %e2 = tensor.empty() : tensor<512x512xi32>
+  %f2 = linalg.fill ins(%z : i32) outs(%e2 : tensor<512x512xi32>) -> tensor<512x512xi32>
+  %m2 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%b, %w : tensor<512x253xi8>, tensor<253x512xi8>) outs(%f2 : tensor<512x512xi32>) {
+  ^bb0(%p: i8, %q: i8, %acc: i32):
+    %0 = arith.extsi %p : i8 to i32
+    %d = arith.subi %0, %zero : i32
+    %1 = arith.extsi %q : i8 to i32
+    %2 = arith.muli %d, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    linalg.yield %3 : i32
+  } -> tensor<512x512xi32>
+  return %m2 : tensor<512x512xi32>
+}
+
+// -----
+
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d2, d1)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// Zeros in the padding of both factors would be summed, because the zero points are not zero: 253 stays.
+// CHECK-LABEL: func @zero_points
+// CHECK: tensor<512x253xi8>, tensor<253x256xi8>
+func.func @zero_points(%x: tensor<512x253xi8>) -> tensor<512x256xi32> {
+  %w = arith.constant dense_resource<w> : tensor<253x256xi8>
+  %z = arith.constant 0 : i32
+  %zero = arith.constant 3 : i32
+  %e = tensor.empty() : tensor<512x256xi32>
+  %f = linalg.fill ins(%z : i32) outs(%e : tensor<512x256xi32>) -> tensor<512x256xi32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<512x253xi8>, tensor<253x256xi8>) outs(%f : tensor<512x256xi32>) {
+  ^bb0(%p: i8, %q: i8, %acc: i32):
+    %0 = arith.extsi %p : i8 to i32
+    %d = arith.subi %0, %zero : i32
+    %1 = arith.extsi %q : i8 to i32
+    %g = arith.subi %1, %zero : i32
+    %2 = arith.muli %d, %g : i32
+    %3 = arith.addi %acc, %2 : i32
+    linalg.yield %3 : i32
+  } -> tensor<512x256xi32>
+  return %m : tensor<512x256xi32>
+}
