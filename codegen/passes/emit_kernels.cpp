@@ -25,7 +25,7 @@ namespace {
 /// The extents for which a kernel with dynamic dimensions gets a tile each: if all of them are one,
 /// few or many. A session chooses among the tiles when it knows the sizes; before, it takes the
 /// last.
-constexpr int64_t kDynamicExtents[] = {1, 4, kTypicalDynamicExtent};
+constexpr int64_t kDynamicExtents[] = {1, 4, 16, kTypicalDynamicExtent};
 
 /// Kernels with a dynamic dimension along which a tensor's elements are neighbours have another
 /// tile for multiples of this number. It is the number of elements of a vector.

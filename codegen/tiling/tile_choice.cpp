@@ -15,12 +15,14 @@ using namespace mlir;
 
 namespace {
 
-constexpr size_t kMaxStarts = 4; // Descents of one search.
+constexpr size_t kMaxStarts = 4;     // Descents of one search from tiles with one step.
+constexpr int64_t kMaxShortSum = 64; // Steps of a sum that may be unrolled as a whole.
 
 /// Returns the tiles that descents start from: one point, and the cheapest blocks in two
 /// dimensions. A descent from one point may miss a block, because growing one dimension alone may
-/// cost more.
-std::vector<CostedTile> startsOf(TileSearch &search, const DeviceProfile &profile, TileKind kind) {
+/// cost more. For the same reason there is a start with all steps of a short sum, such as the
+/// window of a depthwise convolution.
+std::vector<CostedTile> startsOf(TileSearch &search, TileKind kind) {
   const KernelExtents &extents = search.extents();
   const size_t rank = extents.result.size();
   TileShape point{llvm::SmallVector<int64_t>(rank, 1),
@@ -29,15 +31,30 @@ std::vector<CostedTile> startsOf(TileSearch &search, const DeviceProfile &profil
     point.dots = true;
     point.reduction[*dotDimensionOf(extents.reduction)] = 4;
   }
+  TileShape wholeSum = point;
+  wholeSum.reduction = extents.reduction;
+  const bool isShort = kind == TileKind::kTexel &&
+                       volumeOf(point.reduction) < volumeOf(wholeSum.reduction) &&
+                       llvm::none_of(extents.reduction, ShapedType::isDynamic) &&
+                       volumeOf(extents.reduction) <= kMaxShortSum;
   std::vector<CostedTile> starts{search.costed(point)};
+  std::optional<CostedTile> whole;
   for (size_t a = 0; a < rank; ++a) {
     for (size_t b = a + 1; b < rank; ++b) {
       for (int64_t limit : {4, 8}) {
         TileShape block = point;
         block.result[a] = blockFor(extents.result[a], limit);
         block.result[b] = blockFor(extents.result[b], limit);
-        if (block.result[a] > 1 && block.result[b] > 1 && isAllowed(block, profile, extents))
+        if (block.result[a] == 1 || block.result[b] == 1)
+          continue;
+        if (search.allows(block))
           starts.push_back(search.costed(block));
+        block.reduction = wholeSum.reduction;
+        if (!isShort || !search.allows(block))
+          continue;
+        CostedTile unrolled = search.costed(block);
+        if (!whole || unrolled.cost < whole->cost)
+          whole = std::move(unrolled);
       }
     }
   }
@@ -45,6 +62,8 @@ std::vector<CostedTile> startsOf(TileSearch &search, const DeviceProfile &profil
                    [](const CostedTile &a, const CostedTile &b) { return a.cost < b.cost; });
   if (starts.size() > kMaxStarts)
     starts.erase(starts.begin() + kMaxStarts, starts.end());
+  if (whole)
+    starts.push_back(std::move(*whole));
   return starts;
 }
 
@@ -106,7 +125,7 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
   }
   if (const auto attention = attentionIn(kernel))
     return search.cheapest(attentionTiles(kernel, *attention, profile, kind));
-  const std::vector<CostedTile> starts = startsOf(search, profile, kind);
+  const std::vector<CostedTile> starts = startsOf(search, kind);
   CostedTile best = starts.front();
   for (CostedTile start : starts) {
     search.descend(start);

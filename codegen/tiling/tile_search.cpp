@@ -1,6 +1,7 @@
 #include "codegen/tiling/tile_search.h"
 
 #include "codegen/tiling/lane_tiles.h"
+#include "codegen/tiling/sink/kernel_sink.h"
 #include "codegen/tiling/tile_text.h"
 
 #include <algorithm>
@@ -13,6 +14,8 @@ using namespace mlir;
 
 namespace {
 
+// The limit on points times steps of a tile with all steps of a sum.
+constexpr int64_t kMaxUnrolledSum = 4096;
 constexpr double kMinGain = 0.999; // A tile replaces another if it costs less than this fraction.
 
 /// Returns the divisors, up to 16, of a number that divides the extent.
@@ -25,6 +28,15 @@ llvm::SmallVector<int64_t> unrollsFor(int64_t divisor) {
 }
 
 } // namespace
+
+bool TileSearch::allows(const TileShape &tile) const {
+  if (isAllowed(tile, profile_, extents_))
+    return true;
+  const int64_t points = volumeOf(tile.result);
+  return model_ == CostModel::kTexels && llvm::equal(tile.reduction, extents_.reduction) &&
+         points <= profile_.registerTileElements &&
+         points * volumeOf(tile.reduction) <= kMaxUnrolledSum;
+}
 
 PredictedTile TileSearch::predict(const TileShape &tile) {
   ++compared_;
@@ -85,7 +97,7 @@ void TileSearch::descend(CostedTile &from) {
         candidate.result[d] = size;
         if (size == current.result[d])
           continue;
-        if (isAllowed(candidate, profile_, extents_))
+        if (allows(candidate))
           consider(candidate);
         else
           considerFewerSteps(candidate, consider);
@@ -95,7 +107,7 @@ void TileSearch::descend(CostedTile &from) {
       for (int64_t size : unrollsFor(extents_.reductionDivisors[q])) {
         TileShape candidate = current;
         candidate.reduction[q] = size;
-        if (size != current.reduction[q] && isAllowed(candidate, profile_, extents_))
+        if (size != current.reduction[q] && allows(candidate))
           consider(candidate);
       }
     }
@@ -109,7 +121,7 @@ void TileSearch::considerFewerSteps(const TileShape &tile,
     for (int64_t size : llvm::reverse(sizes)) {
       TileShape fewer = tile;
       fewer.reduction[q] = size;
-      if (size < tile.reduction[q] && isAllowed(fewer, profile_, extents_)) {
+      if (size < tile.reduction[q] && allows(fewer)) {
         consider(fewer);
         break;
       }

@@ -32,6 +32,11 @@ public:
   /// The number of calls of predict(), also by the other functions.
   int32_t compared() const { return compared_; }
 
+  /// Returns whether a tile is small enough to be unrolled: isAllowed() (lane_tiles.h), or, with
+  /// texel loads, all steps of a short sum in one body. A kernel without a loop carries no sums
+  /// from round to round, and the predicted cost contains what its size costs the driver's
+  /// compiler.
+  bool allows(const TileShape &tile) const;
   /// Predicts the cost of a tile.
   PredictedTile predict(const TileShape &tile);
   /// Like predict(). The cost is infinite if the kernel cannot be computed with the tile, or if it

@@ -25,6 +25,10 @@ struct BodyEvaluator::Evaluation {
 static double costOf(Operation &op) {
   if (isa<arith::ConstantOp, linalg::IndexOp, linalg::YieldOp>(op))
     return 0;
+  // An element is widened once, however many points use it: this is a part of the cost of its load.
+  if (isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
+      isa<BlockArgument>(op.getOperand(0)))
+    return 0;
   if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, math::SqrtOp, math::RsqrtOp>(op))
     return 6;
   if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::FmaOp>(
