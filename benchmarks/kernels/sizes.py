@@ -64,24 +64,33 @@ class Operators:
     def unary(self, op, shape, **attributes):
         return self.model({"x": shape}, [(op, ["x"], "y", attributes)])
 
+    def element_bytes(self):
+        return {"f32": 4, "f16": 2, "int8": 1}[self.type]
+
+    def matmul_name(self):
+        return "MatMulInteger" if self.type == "int8" else "MatMul"
+
     def matmul(self, rows, depth, columns):
-        op = "MatMulInteger" if self.type == "int8" else "MatMul"
-        return self.model({"x": [rows, depth]}, [(op, ["x", "w"], "y", {})], [("w", self.constant(depth, columns))])
+        return self.model({"x": [rows, depth]}, [(self.matmul_name(), ["x", "w"], "y", {})],
+                          [("w", self.constant(depth, columns))])
 
     def computed_matmul(self, rows, depth, columns, batch=()):
-        op = "MatMulInteger" if self.type == "int8" else "MatMul"
-        return self.model({"x": [*batch, rows, depth], "w": [*batch, depth, columns]}, [(op, ["x", "w"], "y", {})])
+        return self.model({"x": [*batch, rows, depth], "w": [*batch, depth, columns]},
+                          [(self.matmul_name(), ["x", "w"], "y", {})])
 
-    def convolution(self, channels, filters, height, width, kernel=3, stride=1, group=1, op="Conv"):
-        """A convolution between two elementwise operators, as in a network; of int8, the convolution alone."""
+    def convolution(self, channels, filters, height, width, kernel=3, stride=1, group=1, op="Conv", batch=1, before="",
+                    **changed):
+        """A convolution between two elementwise operators, as in a network; of int8, the convolution alone. before: the
+        name of the first elementwise operator; changed: attributes with other values."""
         shape = [channels, filters // group] if op == "ConvTranspose" else [filters, channels // group]
-        attributes = {"kernel_shape": [kernel] * 2, "pads": [kernel // 2] * 4, "strides": [stride] * 2, "group": group}
-        inputs, constants = {"x": [1, channels, height, width]}, [("w", self.constant(*shape, kernel, kernel))]
+        attributes = {"kernel_shape": [kernel] * 2, "pads": [kernel // 2] * 4, "strides": [stride] * 2, "group": group,
+                      **changed}
+        inputs, constants = {"x": [batch, channels, height, width]}, [("w", self.constant(*shape, kernel, kernel))]
         if self.type == "int8":
             return self.model(inputs, [("QLinearConv", ["x", "s", "z", "w", "s", "z", "s", "z"], "y", attributes)],
                               [*constants, ("s", np.float32(0.1)), ("z", np.int8(0))])
-        return self.model(inputs, [("Relu", ["x"], "a", {}), (op, ["a", "w"], "b", attributes), ("Relu", ["b"], "y", {})],
-                          constants)
+        return self.model(inputs, [("Relu", ["x"], "a", {"name": before}), (op, ["a", "w"], "b", attributes),
+                                   ("Relu", ["b"], "y", {})], constants)
 
     def add(self, rows, columns):
         return self.model({"x": [rows, columns], "z": [rows, columns]}, [("Add", ["x", "z"], "y", {})])
