@@ -16,8 +16,8 @@ using namespace mlir;
 
 namespace {
 
-// A staged tile has several points only along dimensions with at least this extent, apart from the
-// last dimension.
+// An invocation of a staged tile computes a block of points: along the last dimension of the
+// result, and along one other dimension. The other dimension has at least this extent.
 constexpr int64_t kMinRows = 4;
 constexpr uint64_t kWordBytes = 4, kBoxAlignment = 16;
 

@@ -2,7 +2,7 @@
 // tensors.
 //
 // The hash covers operators, types, shapes, indexing maps, layouts, the data flow and integer
-// constants. It does not cover names, locations, the values of floating-point constants, and the
+// constants. It does not cover names, locations, the values of floating-point constants, or the
 // place of a tensor in a larger storage (`within` and `start` of gantry.layout). Equal kernels of
 // two models therefore have the same key, and compiling a model again results in the same keys. A
 // newer compiler may make different kernels from a model, which then have different keys.

@@ -30,7 +30,7 @@ CASES = [
     (4, 6, 1, [9], [5], [3], [1], [2, 1], [1], True),
     (4, 2, 1, [3, 2, 4], [2, 3, 3], [2, 1, 2], [1, 1, 1], [0, 1, 1, 0, 1, 1], [0, 0, 1], True),
 ]
-# Of these, the convolutions write the output.
+# Cases in which the convolutions of the phases write the output.
 INTERLEAVED = [
     (8, 16, 1, [5, 7], [2, 2], [2, 2], [1, 1], [0, 0, 0, 0], [0, 0], True),
     (3, 18, 1, [5, 4], [4, 4], [2, 2], [1, 1], [1, 1, 1, 1], [0, 0], True),

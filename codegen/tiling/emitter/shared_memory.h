@@ -17,7 +17,9 @@ struct Box {
   llvm::SmallVector<IndexExpr> start; // The index of the first element; the same for all lanes.
   llvm::SmallVector<int64_t> size;    // The extents.
   int64_t offset = 0;                 // The start of the box in the pool, in words.
-  IndexExpr turn{0}; // In words after `offset`: the copy that this stage uses (TileShape::buffers).
+  // A box may have several copies in the pool, which the stages use in turn (TileShape::buffers).
+  // The distance in words from `offset` to the copy that this stage uses.
+  IndexExpr turn{0};
 };
 
 class SharedMemory {
