@@ -22,13 +22,12 @@ struct BodyEvaluator::Evaluation {
 };
 
 /// Returns the cost of an operation of a body, relative to an addition.
-static double costOf(Operation &op) {
+static double costOf(Operation &op, bool readsTexels) {
   if (isa<arith::ConstantOp, linalg::IndexOp, linalg::YieldOp>(op))
     return 0;
-  // An element is widened once, however many points use it: this is a part of the cost of its load.
-  if (isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
+  if (readsTexels && isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
       isa<BlockArgument>(op.getOperand(0)))
-    return 0;
+    return 0; // A texel load has widened the element.
   if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, math::SqrtOp, math::RsqrtOp>(op))
     return 6;
   if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::FmaOp>(
@@ -129,7 +128,7 @@ llvm::SmallVector<Values> BodyEvaluator::evaluate(linalg::GenericOp op, const Bo
   for (auto [argument, values] : llvm::zip(body.getArguments(), points.arguments))
     run.scalars[argument] = values;
   for (Operation &inner : body.without_terminator()) {
-    sink_.count(Cost::kArithmetic, static_cast<double>(run.count()) * costOf(inner));
+    sink_.count(Cost::kArithmetic, static_cast<double>(run.count()) * costOf(inner, readsTexels_));
     if (evaluateIndex(run, inner))
       continue;
     if (isa<tensor::ExtractOp>(inner)) {

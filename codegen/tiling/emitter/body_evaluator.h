@@ -24,8 +24,8 @@ struct BodyPoints {
 class BodyEvaluator {
 public:
   BodyEvaluator(const KernelContext &context, TensorEvaluator &evaluator)
-      : space_(context.space), sink_(context.sink), shapes_(context.shapes),
-        guards_(context.guards), evaluator_(evaluator) {}
+      : readsTexels_(context.readsTexels), space_(context.space), sink_(context.sink),
+        shapes_(context.shapes), guards_(context.guards), evaluator_(evaluator) {}
 
   /// Returns the values that the body yields: by operand of the yield, then by point.
   llvm::SmallVector<Values> evaluate(mlir::linalg::GenericOp op, const BodyPoints &points);
@@ -44,6 +44,7 @@ private:
   mlir::Value scalarAt(Evaluation &run, mlir::Value value, size_t point);
   IndexExpr indexAt(Evaluation &run, mlir::Value value, size_t point);
 
+  const bool readsTexels_;
   IndexSpace &space_;
   KernelSink &sink_;
   KernelShapes &shapes_;
