@@ -22,9 +22,9 @@ using namespace mlir;
 
 namespace {
 
-/// The extents for which a kernel with dynamic dimensions gets a tile each: if all of them are one,
-/// few or many. A session chooses among the tiles when it knows the sizes; before, it takes the
-/// last.
+/// The extents for which a kernel with dynamic dimensions gets a tile each. All its dynamic
+/// dimensions are assumed to have this extent. A session chooses among the tiles when it knows the
+/// sizes; before, it takes the last.
 constexpr int64_t kDynamicExtents[] = {1, 4, 16, kTypicalDynamicExtent};
 
 /// Kernels with a dynamic dimension along which a tensor's elements are neighbours have another

@@ -13,8 +13,8 @@ namespace {
 
 using Known = std::optional<double>;
 
-/// Returns whether a whole number is a value of a signed integer type, so that arithmetic that has
-/// it as its result does not wrap.
+/// Returns whether the signed integer type can represent the number. Arithmetic with such a result
+/// does not wrap.
 bool fitsInteger(double number, Type type) {
   return type.isInteger() &&
          std::fabs(number) < std::ldexp(1.0, static_cast<int>(type.getIntOrFloatBitWidth()) - 1);

@@ -32,10 +32,9 @@ public:
   /// The number of calls of predict(), also by the other functions.
   int32_t compared() const { return compared_; }
 
-  /// Returns whether a tile is small enough to be unrolled: isAllowed() (lane_tiles.h), or, with
-  /// texel loads, all steps of a short sum in one body. A kernel without a loop carries no sums
-  /// from round to round, and the predicted cost contains what its size costs the driver's
-  /// compiler.
+  /// Returns whether a tile is small enough to be unrolled. A tile that unrolls all steps of a sum
+  /// may be larger than isAllowed() (lane_tiles.h) permits if the kernel loads texels, because its
+  /// predicted cost contains the time of the driver's compiler.
   bool allows(const TileShape &tile) const;
   /// Predicts the cost of a tile.
   PredictedTile predict(const TileShape &tile);

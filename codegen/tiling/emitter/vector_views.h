@@ -15,9 +15,8 @@ namespace gantry::codegen {
 /// the type that texel loads return; they convert f16 to f32, and bytes to i32.
 mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
 
-/// Returns whether the element type has a vector type, and the elements whose numbers are multiples
-/// of four lie at the beginning of an aligned group of four in memory. A tensor that is a box in a
-/// storage may start in the middle of such a group.
+/// Returns whether the element type has a vector type and the tensor starts at an aligned group of
+/// four elements. A tensor that is a box in a storage may start in the middle of such a group.
 bool mayBeVectors(mlir::RankedTensorType type, LayoutAttr layout);
 
 /// Returns whether a tensor may be accessed in aligned groups of four elements: its element type
