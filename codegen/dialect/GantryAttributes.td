@@ -264,13 +264,16 @@ def Gantry_KernelAttr : Gantry_Attr<"Kernel", "kernel"> {
   let description = [{
     `key` identifies the kernel in tables of measured tiles: 16 hexadecimal digits
     (codegen/tuning/kernel_key.h). `measured` is the tile that a table has for this key.
+    `program_steps` is the number of loop steps of all dispatches of the program, or 0 if it is
+    unknown.
 
     ```mlir
     module @kernel_0 attributes {gantry.kernel = #gantry.kernel<key = "0123456789abcdef">} { … }
     ```
   }];
   let parameters = (ins OptionalParameter<"::mlir::StringAttr">:$key,
-      OptionalParameter<"::gantry::codegen::MeasuredAttr">:$measured);
+      OptionalParameter<"::gantry::codegen::MeasuredAttr">:$measured,
+      OptionalParameter<"int64_t">:$program_steps);
   let assemblyFormat = "(`<` struct(params)^ `>`)?";
   let genVerifyDecl = 1;
 }

@@ -151,12 +151,15 @@ LogicalResult MeasuredAttr::verify(Diagnose error, StringAttr tile, StringAttr o
   return verifyText(error, "a measured tile", "origin", origin);
 }
 
-LogicalResult KernelAttr::verify(Diagnose error, StringAttr key, MeasuredAttr) {
+LogicalResult KernelAttr::verify(Diagnose error, StringAttr key, MeasuredAttr,
+                                 int64_t programSteps) {
   constexpr size_t kKeyDigits = 16;
   if (key && (key.size() != kKeyDigits ||
               key.getValue().find_first_not_of("0123456789abcdef") != llvm::StringRef::npos))
     return error() << "the key of a kernel has " << kKeyDigits
                    << " lower-case hexadecimal digits; it is " << key;
+  if (programSteps < 0)
+    return error() << "program_steps of a kernel is " << programSteps << "; it must be at least 0";
   return success();
 }
 

@@ -427,7 +427,9 @@ def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Each distinct region becomes `module @kernel_N { func.func @kernel_N(tensors…, dims…) }`, and
     the dispatch refers to the module by name. Equal regions share a module, so that repeated blocks
-    of a network share their kernels. Locations are ignored when regions are compared.
+    of a network share their kernels. Locations are ignored when regions are compared. The module's
+    attribute has the number of loop steps of the whole program (a dynamic extent counts as 64),
+    because the choice of a tile weighs the time that a kernel needs to load against that of a run.
 
     Before:
     ```mlir
@@ -441,7 +443,7 @@ def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
     %b = gantry.dispatch @kernel_1(%a)
     %c = gantry.dispatch @kernel_0(%b)
     …
-    module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
+    module @kernel_0 attributes {gantry.kernel = #gantry.kernel<program_steps = 192>} {
       func.func @kernel_0(%p: tensor<8x8xf32>) -> tensor<8x8xf32> { exp of the transpose }
     }
     module @kernel_1 … { func.func @kernel_1(%p: tensor<8x8xf32>) -> tensor<8x8xf32> { tanh } }

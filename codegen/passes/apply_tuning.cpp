@@ -50,7 +50,9 @@ struct ApplyTuningPass : impl::ApplyTuningBase<ApplyTuningPass> {
             builder.getStringAttr(table + ": " + timesOf(*tile) + " on " + tile->device),
             requested);
       }
-      setAttribute(module, KernelAttr::get(&getContext(), builder.getStringAttr(key), measured));
+      const auto kernel = attributeOf<KernelAttr>(module);
+      setAttribute(module, KernelAttr::get(&getContext(), builder.getStringAttr(key), measured,
+                                           kernel.getProgramSteps()));
     }
   }
 

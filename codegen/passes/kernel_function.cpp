@@ -43,8 +43,10 @@ public:
       : source_(source), device_(device), kind_(kind), choice_(choice), tile_(choice.tile),
         isStaged_(!tile_.threads.empty()), grid_(grid), isAlternative_(isAlternative),
         builder_(source), loc_(source.getLoc()), tensors_(tensorTypesOf(source)),
-        workgroupSize_(chooseWorkgroupSize()),
-        tilesPerWorkgroup_(tile_.lanes > 1 || isStaged_ ? 1 : workgroupSize_) {}
+        subgroups_(chooseSubgroups()), workgroupSize_(chooseWorkgroupSize()),
+        tilesPerWorkgroup_(isStaged_         ? 1
+                           : tile_.lanes > 1 ? subgroups_
+                                             : workgroupSize_) {}
 
   LogicalResult build() {
     createFunction();
@@ -73,6 +75,28 @@ private:
     return kernel_.getArgument(static_cast<unsigned>(2 * tensors_.size() + dimCount_) + which);
   }
 
+  /// Returns the number of subgroups of a workgroup, each of which computes a tile. There are
+  /// several in texel kernels without reductions, because the software device takes longer to start
+  /// a workgroup than to add two vectors. They divide the number of tiles, so that the kernel needs
+  /// no guard, and leave enough workgroups for many cores.
+  int64_t chooseSubgroups() const {
+    constexpr int64_t kMaxSubgroups = 8, kMinWorkgroups = 64;
+    if (kind_ != TileKind::kTexel || tile_.lanes == 1 || !tile_.reduction.empty() ||
+        tile_.rowLength)
+      return 1;
+    int64_t tiles = 1;
+    for (auto [d, extent] : llvm::enumerate(tile_.spaceOf(tensors_.back().getShape()))) {
+      if (ShapedType::isDynamic(extent))
+        return 1;
+      tiles *= (extent + tile_.extent(d) - 1) / tile_.extent(d);
+    }
+    int64_t subgroups = 1;
+    while (subgroups < kMaxSubgroups && tiles % (2 * subgroups) == 0 &&
+           tiles / (2 * subgroups) >= kMinWorkgroups)
+      subgroups *= 2;
+    return subgroups;
+  }
+
   /// Returns the workgroup's size in invocations. A tile that a subgroup or a workgroup shares
   /// determines it. Otherwise it is the device's preferred size, halved while half of it still
   /// holds all invocations of the kernel.
@@ -81,7 +105,7 @@ private:
       return std::accumulate(tile_.threads.begin(), tile_.threads.end(), int64_t(1),
                              std::multiplies<>());
     if (tile_.lanes > 1)
-      return tile_.lanes;
+      return tile_.lanes * subgroups_;
     int64_t size = std::min(device_.preferredWorkgroupSize, device_.maxWorkgroupInvocations);
     int64_t invocations = 1;
     for (auto [d, extent] : llvm::enumerate(tile_.spaceOf(tensors_.back().getShape()))) {
@@ -235,16 +259,16 @@ private:
 
   // ---- Body ------------------------------------------------------------------------------------
 
-  /// Returns the number of the tile that the invocation, or its workgroup, computes.
+  /// Returns the number of the tile that the invocation, its subgroup or its workgroup computes.
   Value tileNumber() {
     Value group = builder_.create<arith::AddIOp>(
         loc_, builder_.create<arith::MulIOp>(loc_, id(kWorkgroupY), constant(kWorkgroupsAlongX)),
         id(kWorkgroupX));
-    if (tile_.lanes > 1 || isStaged_)
+    if (tilesPerWorkgroup_ == 1)
       return group;
     return builder_.create<arith::AddIOp>(
-        loc_, builder_.create<arith::MulIOp>(loc_, group, constant(workgroupSize_)),
-        id(kInvocation));
+        loc_, builder_.create<arith::MulIOp>(loc_, group, constant(tilesPerWorkgroup_)),
+        id(tile_.lanes > 1 ? kSubgroup : kInvocation));
   }
 
   /// Puts the following code into an scf.if that excludes invocations beyond the last tile, unless
@@ -346,6 +370,7 @@ private:
   OpBuilder builder_;
   const Location loc_;
   const llvm::SmallVector<RankedTensorType> tensors_; // Operands, then the result.
+  const int64_t subgroups_;                           // See chooseSubgroups().
   const int64_t workgroupSize_;                       // In invocations.
   const int64_t tilesPerWorkgroup_;
   int64_t dimCount_ = 0;

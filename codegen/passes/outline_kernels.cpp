@@ -1,12 +1,16 @@
 // outline-kernels: see Passes.td.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
+#include "codegen/tiling/tile_choice.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
 
 namespace gantry::codegen {
 
@@ -16,6 +20,8 @@ namespace gantry::codegen {
 using namespace mlir;
 
 namespace {
+
+constexpr double kMaxSteps = 1e18; // It fits 64 bits.
 
 struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
   /// Returns a text that is equal for two dispatches if and only if they share a kernel. It does
@@ -49,6 +55,10 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
       if (!dispatch.getBody().empty())
         dispatches.push_back(dispatch);
     });
+    double steps = 0;
+    for (DispatchOp dispatch : dispatches)
+      steps += stepsOf(dispatch);
+    programSteps_ = static_cast<int64_t>(std::min(steps, kMaxSteps));
     for (DispatchOp dispatch : dispatches) {
       auto [found, inserted] = known.try_emplace(fingerprint(dispatch));
       if (inserted)
@@ -59,12 +69,24 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     }
   }
 
+  /// Returns the number of steps of all loops of a dispatch.
+  static double stepsOf(DispatchOp dispatch) {
+    double steps = 0;
+    dispatch.getBody().walk([&](linalg::GenericOp op) {
+      double volume = 1;
+      for (int64_t extent : op.getStaticLoopRanges())
+        volume *= double(ShapedType::isDynamic(extent) ? kTypicalDynamicExtent : extent);
+      steps += volume;
+    });
+    return steps;
+  }
+
   /// Moves the region of a dispatch into a new kernel module and returns the module's name.
   SymbolRefAttr outline(DispatchOp dispatch, const std::string &name, OpBuilder &builder) {
     builder.setInsertionPointToEnd(getOperation().getBody());
     Location loc = dispatch.getLoc();
     auto kernelModule = builder.create<ModuleOp>(loc, name);
-    setAttribute(kernelModule, KernelAttr::get(&getContext(), StringAttr(), MeasuredAttr()));
+    setAttribute(kernelModule, KernelAttr::get(&getContext(), {}, {}, programSteps_));
     builder.setInsertionPointToStart(kernelModule.getBody());
     auto yield = cast<YieldOp>(dispatch.getBody().front().getTerminator());
     auto type = builder.getFunctionType(dispatch.getBody().front().getArgumentTypes(),
@@ -92,6 +114,8 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     yield.erase();
     return SymbolRefAttr::get(builder.getContext(), name);
   }
+
+  int64_t programSteps_ = 0; // The number of loop steps of all dispatches.
 };
 
 } // namespace

@@ -18,7 +18,6 @@ struct Weights {
   double loopStep;   // One value that a loop carries, per round.
   double invocation; // The fixed cost of an invocation.
   double shared = 0, barrier = 0;
-  double build = 0; // The relative increase of the cost per millisecond of the driver's compiler.
 };
 
 // On the software device a load through a storage buffer is a loop over the lanes, and a carried
@@ -26,9 +25,8 @@ struct Weights {
 // are similar.
 constexpr Weights kStorageBuffers{24, 30, 8, 24, 24, 1, 30};
 // On the software device a texel fetch is straight-line code: eight loads of four elements and
-// their transposition. Each millisecond for which the driver compiles the kernel raises the cost by
-// 0.07 %, so a kernel that is slow to load is chosen only if its runs are faster.
-constexpr Weights kTexels{45, 24, 3, 40, 75, 1, 60, 0, 0, 0.0007};
+// their transposition. The driver takes 15 to 20 ns to start a subgroup.
+constexpr Weights kTexels{45, 24, 3, 40, 75, 1, 130};
 // Neighbouring invocations load neighbouring elements, so a scalar load is a part of a wide one.
 constexpr Weights kStaged{16, 20, 8, 16, 16, 1, 30, 3, 40};
 
@@ -117,10 +115,11 @@ PredictedTile predictTile(func::FuncOp kernel, const DeviceProfile &profile, Cos
   const double inTile = invocationsOfTile(tile);
   const double invocations = inTile * tilesOf(tile, resultShape);
   PredictedTile predicted;
-  const double each =
-      invocationCost(counts, weights, tile.matrix) * (1 + weights.build * buildMs(sink.emitted()));
+  const double each = invocationCost(counts, weights, tile.matrix);
   predicted.cost = each * std::max(invocations, invocationsToFill(profile));
   predicted.tileCost = each * inTile;
+  if (model == CostModel::kTexels)
+    predicted.buildMs = buildMs(sink.emitted());
   predicted.vectorAccesses = counts[Cost::kVectorLoad] + counts[Cost::kVectorStore];
   predicted.accesses =
       predicted.vectorAccesses + counts[Cost::kScalarLoad] + counts[Cost::kScalarStore];

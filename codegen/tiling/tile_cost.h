@@ -2,11 +2,10 @@
 //
 // The cost of a tile is the weighted number of operations of one invocation, times the number of
 // invocations. A kernel with fewer invocations than the device needs to be busy counts as having
-// that many. Under kTexels the cost also grows with the time that the driver takes to compile the
-// kernel. The operations are counted by the code that emits the kernel (emitter/kernel_emitter.h
-// with a CountingSink). The weight of an operation is its time relative to that of an addition,
-// where a whole subgroup executes each of them. Costs under different cost models cannot be
-// compared.
+// that many. The operations are counted by the code that emits the kernel
+// (emitter/kernel_emitter.h with a CountingSink). The weight of an operation is its time relative
+// to that of an addition, where a whole subgroup executes each of them. Costs under different cost
+// models cannot be compared.
 //
 // Threads: pure.
 #pragma once
@@ -30,6 +29,7 @@ CostModel costModelOf(const DeviceProfile &profile, TileKind kind);
 struct PredictedTile {
   double cost = 0;           // The cost of the whole kernel.
   double tileCost = 0;       // The cost of one tile.
+  double buildMs = 0;        // Under kTexels, the time that the driver takes to compile the kernel.
   double accesses = 0;       // The loads and stores of one invocation, shared memory excluded.
   double vectorAccesses = 0; // Those of vectors.
   bool isSupported = true;   // False: the kernel cannot be computed with this tile.

@@ -1,5 +1,9 @@
 // Compares tiles of one kernel by their predicted cost, and improves them.
 //
+// The cost of a tile is that of one run of the kernel (tile_cost.h) and a share of the time that
+// the driver takes to compile the kernel. So a kernel that takes longer to load is chosen if its
+// runs save enough time, which a large kernel does sooner than a small one.
+//
 // Threads: one search per kernel and thread.
 #pragma once
 
@@ -10,11 +14,10 @@
 
 namespace gantry::codegen {
 
-/// A tile, the predicted cost of the kernel, and that of one tile.
 struct CostedTile {
   TileShape tile;
-  double cost;
-  double tileCost = 0;
+  double cost;         // The cost of the kernel and of its compilation by the driver.
+  double tileCost = 0; // The cost of one tile in one run.
 };
 
 class TileSearch {
@@ -22,11 +25,7 @@ public:
   /// `kernel` is the outlined function on tensors. `profile` must outlive the search. keepsAll:
   /// keep all compared tiles for ranked(). dynamicExtent: see KernelExtents.
   TileSearch(mlir::func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
-             bool keepsAll = false, int64_t dynamicExtent = kTypicalDynamicExtent)
-      : kernel_(kernel), profile_(profile), model_(model), extents_(extentsOf(kernel)),
-        keepsAll_(keepsAll), wantsSlices_(wantsSlices(kernel, extents_)) {
-    extents_.dynamicExtent = dynamicExtent;
-  }
+             bool keepsAll = false, int64_t dynamicExtent = kTypicalDynamicExtent);
 
   const KernelExtents &extents() const { return extents_; }
   /// The number of calls of predict(), also by the other functions.
@@ -55,6 +54,10 @@ public:
   CostedTile ranked(const CostedTile &best, size_t candidate);
 
 private:
+  /// Returns the predicted cost of the kernel with the share of the driver's time.
+  double withBuild(const PredictedTile &predicted) const {
+    return predicted.cost + buildCost_ * predicted.buildMs;
+  }
   /// Passes the tile to `consider` with fewer steps of one reduction dimension, for each dimension
   /// with which that makes the tile allowed.
   void considerFewerSteps(const TileShape &tile,
@@ -73,6 +76,7 @@ private:
   KernelExtents extents_;
   const bool keepsAll_;
   const bool wantsSlices_; // See wantsSlices().
+  const double buildCost_; // The cost of a millisecond of the driver's compiler.
   int32_t compared_ = 0;
   // The costs of the tiles that descents have met, by TileShape::result and TileShape::reduction.
   // Descents meet most tiles several times.

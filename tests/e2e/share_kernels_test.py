@@ -46,13 +46,13 @@ def dilated():
 
 def layers():
     """Matmuls of growing width, and of equal width with more rows of weights."""
-    graph = onnx_file.Graph([24, 64])
+    graph = onnx_file.Graph([64, 64])
     x, width = "x", 64
     for outputs in (96, 128, 160, 128, 96, 64):
         x = graph.node("MatMul", [x, graph.weight([width, outputs], width ** -0.5)], outputs)
         x = graph.node("Relu", [x], outputs)
         width = outputs
-    return graph.model(x, [24, 64]), [24, 64]
+    return graph.model(x, [64, 64]), [64, 64]
 
 
 def kernels(test, artifact):

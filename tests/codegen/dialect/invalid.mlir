@@ -121,6 +121,11 @@ module attributes {gantry.kernel = #gantry.kernel<key = "0123456789ABCDEF">} {}
 
 // -----
 
+// expected-error@+1 {{program_steps of a kernel is -1; it must be at least 0}}
+module attributes {gantry.kernel = #gantry.kernel<program_steps = -1>} {}
+
+// -----
+
 // expected-error@+1 {{result_dims of a signature contains -1; its entries must be at least 0}}
 func.func @negative_dim() attributes {gantry.signature = #gantry.signature<result_dims = [-1]>} { return }
 

@@ -47,11 +47,14 @@ module {
     }
   }
 
-  // Without a reduction, a tile is one contiguous range of memory, 64 elements for each lane. The
-  // dispatch may be divided between any two workgroups, each of which covers 2 KiB of each buffer
-  // (gantry.slices: the runtime divides a dispatch if a buffer is larger than the device can bind).
+  // Without a reduction, a tile is one contiguous range of memory, 64 elements for each lane. A
+  // workgroup has eight subgroups, each with a tile. The dispatch may be divided between any two
+  // workgroups, each of which covers 16 KiB of each buffer (gantry.slices: the runtime divides a
+  // dispatch if a buffer is larger than the device can bind).
   // CHECK-LABEL: func.func @kernel_1_texel(
-  // CHECK-SAME: gantry.slices = #gantry.slices<workgroups = 1, bytes = [2048, 2048, 2048]>
+  // CHECK-SAME: gantry.binding = #gantry.binding<subgroup>
+  // CHECK-SAME: workgroup_size = 64, tiles_per_workgroup = 8, subgroup_size = 8
+  // CHECK-SAME: gantry.slices = #gantry.slices<workgroups = 1, bytes = [16384, 16384, 16384]>
   // CHECK-SAME: merged = 0, lanes = 8
   module @kernel_1 attributes {gantry.kernel = #gantry.kernel} {
     func.func @kernel_1(%x: tensor<2048x1024xf32>, %y: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> attributes {gantry.signature = #gantry.signature} {

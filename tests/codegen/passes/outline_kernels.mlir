@@ -3,14 +3,14 @@
 #t = affine_map<(d0, d1) -> (d1, d0)>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// The three dispatches have two distinct kernels.
+// The three dispatches have two distinct kernels. Each has 64 steps.
 // CHECK-LABEL: func @main
 // CHECK: gantry.dispatch @kernel_0(
 // CHECK: gantry.dispatch @kernel_1(
 // CHECK: gantry.dispatch @kernel_0(
-// CHECK: module @kernel_0 attributes {gantry.kernel = #gantry.kernel}
+// CHECK: module @kernel_0 attributes {gantry.kernel = #gantry.kernel<program_steps = 192>}
 // CHECK: func.func @kernel_0(%{{.*}}: tensor<8x8xf32>) -> tensor<8x8xf32>
-// CHECK: module @kernel_1
+// CHECK: module @kernel_1 attributes {gantry.kernel = #gantry.kernel<program_steps = 192>}
 // CHECK-NOT: module @kernel_2
 func.func @main(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
   %e = tensor.empty() : tensor<8x8xf32>
