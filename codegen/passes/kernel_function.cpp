@@ -44,9 +44,7 @@ public:
         isStaged_(!tile_.threads.empty()), grid_(grid), isAlternative_(isAlternative),
         builder_(source), loc_(source.getLoc()), tensors_(tensorTypesOf(source)),
         subgroups_(chooseSubgroups()), workgroupSize_(chooseWorkgroupSize()),
-        tilesPerWorkgroup_(isStaged_         ? 1
-                           : tile_.lanes > 1 ? subgroups_
-                                             : workgroupSize_) {}
+        tilesPerWorkgroup_(isStaged_ || tile_.lanes > 1 ? subgroups_ : workgroupSize_) {}
 
   LogicalResult build() {
     createFunction();
@@ -75,10 +73,11 @@ private:
     return kernel_.getArgument(static_cast<unsigned>(2 * tensors_.size() + dimCount_) + which);
   }
 
-  /// Returns the number of subgroups of a workgroup, each of which computes a tile. There are
-  /// several in texel kernels without reductions, because the software device takes longer to start
-  /// a workgroup than to add two vectors. They divide the number of tiles, so that the kernel needs
-  /// no guard, and leave enough workgroups for many cores.
+  /// Returns the number of tiles that subgroups compute in one workgroup, each subgroup one. It is
+  /// 1 if the workgroup shares a tile. There are several in texel kernels without reductions,
+  /// because the software device takes longer to start a workgroup than to add two vectors. They
+  /// divide the number of tiles, so that the kernel needs no guard, and leave enough workgroups for
+  /// many cores.
   int64_t chooseSubgroups() const {
     constexpr int64_t kMaxSubgroups = 8, kMinWorkgroups = 64;
     if (kind_ != TileKind::kTexel || tile_.lanes == 1 || !tile_.reduction.empty() ||

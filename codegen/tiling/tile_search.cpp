@@ -17,8 +17,8 @@ namespace {
 // The limit on points times steps of a tile with all steps of a sum.
 constexpr int64_t kMaxUnrolledSum = 4096;
 constexpr double kMinGain = 0.999; // A tile replaces another if it costs less than this fraction.
-// A millisecond of the driver's compiler costs a share of the program's loop steps, and at least
-// kMinBuildCost. A second of loading is worth about 1.5 % of a run, and at least 0.2 ms.
+// A millisecond of the driver's compiler costs kBuildShare of the program's loop steps, and at
+// least kMinBuildCost. A second is worth about 1.5 % of a run of the program, and at least 0.2 ms.
 constexpr double kBuildShare = 2e-5, kMinBuildCost = 10000;
 
 /// Returns the divisors, up to 16, of a number that divides the extent.
@@ -33,8 +33,8 @@ llvm::SmallVector<int64_t> unrollsFor(int64_t divisor) {
 /// Returns the cost of a millisecond of the driver's compiler.
 double buildCostOf(func::FuncOp kernel) {
   const auto module = kernel->getParentOfType<ModuleOp>();
-  const auto counts = module ? attributeOf<KernelAttr>(module) : KernelAttr();
-  return std::max(kMinBuildCost, counts ? kBuildShare * double(counts.getProgramSteps()) : 0);
+  const auto marked = module ? attributeOf<KernelAttr>(module) : KernelAttr();
+  return std::max(kMinBuildCost, marked ? kBuildShare * double(marked.getProgramSteps()) : 0);
 }
 
 } // namespace
