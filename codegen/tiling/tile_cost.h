@@ -1,9 +1,9 @@
 // Predicts the cost of a kernel with a given tile.
 //
 // The cost of a tile is the weighted number of operations of one invocation, times the number of
-// invocations. A kernel with fewer invocations than the device needs to be busy counts as having
-// that many. The code that emits the kernel counts the operations (emitter/kernel_emitter.h with a
-// CountingSink). The weight of an operation is its time relative
+// invocations. If a kernel has fewer invocations than the device needs to be busy, the device's
+// number is taken instead. The code that emits the kernel counts the operations
+// (emitter/kernel_emitter.h with a CountingSink). The weight of an operation is its time relative
 // to that of an addition, where a whole subgroup executes each of them. Costs under different cost
 // models cannot be compared.
 //
