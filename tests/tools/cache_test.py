@@ -200,7 +200,7 @@ class Cache(CacheTest):
             start = time.monotonic()
             try:
                 process.wait(whole * (i + 1) / 11)
-                whole = time.monotonic() - start  # It is faster than the first one, which met a busy machine.
+                whole = time.monotonic() - start  # The first command met a busy machine and took longer.
             except subprocess.TimeoutExpired:
                 process.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[i % 3])
             process.communicate()

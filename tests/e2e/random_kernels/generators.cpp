@@ -106,14 +106,15 @@ public:
     for (double &value : expected.values)
       value = rounded(expected.type, value);
     result_.expected = expected;
-    result_.norm = name == relu_ ? reluNorm_ : 0;
+    const bool isHalf = format_ == Format::kF16 || format_ == Format::kKeptAsF16;
+    result_.norm = isHalf && name == relu_ ? reluNorm_ : 0;
     return result_;
   }
 
   // ---- links of a chain ------------------------------------------------------------------------
 
-  /// Relu keeps the rounding errors of its operand, but may leave only a few small elements. If it
-  /// is the last operator, errors are therefore compared with the operand's norm.
+  /// Relu keeps the rounding errors of its operand, but may leave only a few small elements. If the
+  /// last operator is a Relu, errors of f16 are therefore compared with the operand's norm.
   void relu() {
     reluNorm_ = normOf(expected);
     node("Relu", {name});

@@ -38,7 +38,7 @@ std::string describe(const std::vector<int64_t> &dims);
 /// infinite or NaN, the result is infinity or NaN, which is within no tolerance. NaN does not equal
 /// NaN.
 double relativeError(const Tensor &actual, const Tensor &expected, double minNorm);
-/// Returns the norm ‖tensor‖ of the finite elements.
+/// Returns the Euclidean norm of the tensor's finite elements.
 double normOf(const Tensor &tensor);
 
 } // namespace gantry::test
