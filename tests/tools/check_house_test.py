@@ -88,6 +88,7 @@ class CheckHouse(unittest.TestCase):
                                  'const char *text = "// of these";\n'})
         self.broken({"engine/a.h": "int a; // of the buffer\n"}, 'begins with "of"')
         self.broken({"engine/a.h": "/// That it may have.\nint a;\n"}, 'begins with "That"')
+        self.broken({"engine/a.h": "int a; /* Of the buffer. */\n"}, 'begins with "Of"')
         self.kept({"codegen/a.td": "// The pass, and\n// of these the first.\ndef A { let name = \"// of a\"; }\n"})
         self.broken({"codegen/a.td": "// Of these the first.\n"}, 'begins with "Of"')
         self.broken({"codegen/a.td": "def A; // and B\n"}, 'begins with "and"')

@@ -28,8 +28,8 @@ import re
 import subprocess
 import sys
 
-SOURCES = {".c", ".cpp", ".h", ".hpp", ".td", ".py", ".fbs", ".comp", ".glsl", ".mlir"}
-CPLUSPLUS = {".c", ".cpp", ".h", ".hpp"}
+SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".td", ".py", ".fbs", ".comp", ".glsl", ".mlir"}
+CPLUSPLUS = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc"}
 
 MAX_README_LINES = 80
 MAX_FILES = 40
@@ -45,7 +45,7 @@ LONG_FILES = {"codegen/passes/Passes.td": "it is the reference of all passes",
 
 MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK|not impl" r"emented|unimpl" r"emented)\b")
 OUTSIDE = re.compile(r"(?<![\w./-])/(home|root|work)/\w")
-COMMENT = re.compile(r"(?:^|\s)//[/!]?<? *(\S[^\n]*)$")
+COMMENT = re.compile(r"(?:^|\s)(?://[/!]?|/\*\*?)<? *(\S[^\n]*)$")
 DANGLING = re.compile(r"(of|and|that|what|which|where|whose|likewise)\b", re.IGNORECASE)
 SUPERLATIVE = re.compile(r"\b(k(?:Most|Least)(?:[A-Z]\w*)?|(?:\w+_)?(?:most|least)(?:[A-Z_]\w*)?"
                          r"|\w*[aA]t(?:Most|Least)(?:[A-Z]\w*)?)\b")

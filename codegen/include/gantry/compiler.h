@@ -68,7 +68,7 @@ typedef struct gantry_dim_range {
  * inputs. */
 typedef struct gantry_state_pair {
   const char *input; /* An input, or an ONNX initializer, whose value is the state's first value. */
-  const char *output; /* What a run leaves in the buffer; NULL: runs only read the state. */
+  const char *output; /* The output that runs write to the buffer; NULL: they only read it. */
 } gantry_state_pair_t;
 
 /* The options of a compilation. A field that is 0 or NULL has its default value. Strings and arrays
