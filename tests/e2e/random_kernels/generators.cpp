@@ -106,19 +106,13 @@ public:
     for (double &value : expected.values)
       value = rounded(expected.type, value);
     result_.expected = expected;
-    const bool isHalf = format_ == Format::kF16 || format_ == Format::kKeptAsF16;
-    result_.norm = isHalf && name == relu_ ? reluNorm_ : 0;
     return result_;
   }
 
   // ---- links of a chain ------------------------------------------------------------------------
 
-  /// Relu keeps the rounding errors of its operand, but may leave only a few small elements. If the
-  /// last operator is a Relu, errors of f16 are therefore compared with the operand's norm.
   void relu() {
-    reluNorm_ = normOf(expected);
     node("Relu", {name});
-    relu_ = name;
     expected = mapped(expected, [](double x) { return std::max(x, 0.0); });
     say(" relu");
   }
@@ -188,8 +182,6 @@ private:
   Format format_;
   OnnxModel model_{16};
   KernelCase result_;
-  std::string relu_;    // The result of the last Relu.
-  double reluNorm_ = 0; // The norm of its operand.
   int next_ = 0;
   bool isDynamic_ = false; // Some sizes of inputs are known only when the model runs.
 };

@@ -18,7 +18,6 @@ struct KernelCase {
   /// The indices of the output's elements that `expected` holds; empty: it holds all elements.
   std::vector<size_t> samples;
   double tolerance = 0;       // Max relativeError(); 0: the outputs must be equal.
-  double norm = 0;            // The argument minNorm of relativeError().
   bool halfPrecision = false; // Whether to compile the model with f16 storage.
 };
 

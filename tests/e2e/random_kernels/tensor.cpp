@@ -155,16 +155,8 @@ std::string describe(const std::vector<int64_t> &dims) {
   return text + "]";
 }
 
-double normOf(const Tensor &tensor) {
-  double norm = 0;
-  for (double e : tensor.values)
-    if (std::isfinite(e))
-      norm += e * e;
-  return std::sqrt(norm);
-}
-
-double relativeError(const Tensor &actual, const Tensor &expected, double minNorm) {
-  double difference = 0;
+double relativeError(const Tensor &actual, const Tensor &expected) {
+  double difference = 0, norm = 0;
   for (size_t i = 0; i < expected.values.size(); ++i) {
     const double a = actual.values[i], e = expected.values[i];
     if (!std::isfinite(a) && !(a == e))
@@ -173,7 +165,10 @@ double relativeError(const Tensor &actual, const Tensor &expected, double minNor
       continue; // The difference of equal infinities would be NaN.
     difference += (a - e) * (a - e);
   }
-  return std::sqrt(difference) / std::max({normOf(expected), minNorm, 1e-3});
+  for (double e : expected.values)
+    if (std::isfinite(e))
+      norm += e * e;
+  return std::sqrt(difference) / std::sqrt(std::max(norm, 1e-6));
 }
 
 } // namespace gantry::test
