@@ -562,8 +562,8 @@ typedef struct gantry_state_info {
   gantry_state_condition_t condition;
   gantry_type_t type;
   uint32_t rank;
-  int64_t dims[GANTRY_MAX_RANK]; /* The value's; GANTRY_DYNAMIC if it has none yet. */
-  uint64_t size_bytes;           /* The value's. */
+  int64_t dims[GANTRY_MAX_RANK]; /* Extents of the value; GANTRY_DYNAMIC before it has one. */
+  uint64_t size_bytes;           /* Size of the value. */
   uint64_t capacity_bytes;
 } gantry_state_info_t;
 

@@ -97,9 +97,8 @@ int run(const Options &options) {
       runner.runGroup(type, group);
   }
   if (chosen == 0 && ++failures)
-    std::printf("FAILED no case has %s%s%s%s\n", options.only.empty() ? "" : "the operator ",
-                options.only.c_str(), options.type.empty() ? "" : " and the type ",
-                options.type.c_str());
+    std::printf("FAILED no case has the operator '%s' and the type '%s' (empty: any)\n",
+                options.only.c_str(), options.type.c_str());
   failures += report.failures();
   failures += checkDocs(options, report.markdown());
   std::printf("%zu cases, %lld results compared, %d failures\n", chosen,
@@ -111,7 +110,8 @@ int run(const Options &options) {
 } // namespace gantry::numerics
 
 int main(int argc, char **argv) {
-  // Each artifact has one profile, so the runtime would warn of every one for another device.
+  // Each artifact is compiled for one profile. Without this, the runtime warns of each artifact
+  // whose profile is not the device's own.
   setenv("GANTRY_LOG", "error", /*overwrite=*/0);
   gantry::numerics::Options options;
   for (int i = 1; i < argc; ++i) {
