@@ -23,7 +23,8 @@ using namespace mlir;
 namespace {
 
 constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
-constexpr int64_t kMinWorkgroupSize = 8; // Workgroups of small kernels are not made smaller.
+// The workgroups of a kernel with few tiles are halved until they are this small.
+constexpr int64_t kMinWorkgroupSize = 8;
 
 /// Returns the tensor types of the kernel's buffers: the operands, then the result.
 llvm::SmallVector<RankedTensorType> tensorTypesOf(func::FuncOp source) {
@@ -209,8 +210,8 @@ private:
                                               std::llround(predicted.vectorAccesses)));
   }
 
-  /// Sets `gantry.remarks`: the remarks of the tile's choice, and the reasons that form-dispatches
-  /// left on operations (`gantry.why`).
+  /// Sets `gantry.remarks`: the remarks of the tile's choice, and the reasons why operations were
+  /// not fused, which the pass form-dispatches leaves on them (`gantry.why`).
   void setRemarks() {
     llvm::SmallVector<StringAttr> texts;
     for (const auto *list : {&choice_.remarks, &choice_.comparison})

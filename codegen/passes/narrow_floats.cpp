@@ -49,11 +49,10 @@ bool haveAsManyElements(RankedTensorType a, RankedTensorType b) {
                                                   : a.getShape() == b.getShape();
 }
 
-/// Returns whether a dispatch contains a sum of elements or of squares, as in a mean or a variance,
-/// with as many sums as the dispatch's result has elements. A sum of products of two tensors does
-/// not count. A sum of elements grows with their number and may be divided only in the dispatch
-/// that reads it, so it could overflow f16. Tensors of such sums are small, so f32 costs little
-/// memory.
+/// Returns whether each element of a dispatch's result is made from its own sum of elements or of
+/// squares, as a mean or a variance is. A sum of products of two tensors does not count. A sum of
+/// elements grows with their number. Where only the next dispatch divides it, it could overflow
+/// f16. Tensors of such sums are small, so f32 costs little memory.
 bool givesSums(DispatchOp dispatch) {
   auto result = cast<RankedTensorType>(dispatch.getResult().getType());
   auto isSum = [&](linalg::GenericOp op) {
@@ -74,8 +73,8 @@ bool givesSums(DispatchOp dispatch) {
 
 struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
   /// Collects the value, its views, the tensors that share its storage, and the tensors that take
-  /// its storage in a scatter. Returns false if an operation other than a dispatch or a view uses
-  /// one of them, or if one must stay f32.
+  /// its storage in a scatter. Returns false if an operation other than a dispatch, a view or
+  /// a concatenation uses one of them, or if one must stay f32.
   static bool collect(Value value, llvm::SetVector<Value> &values) {
     if (!values.insert(value))
       return true;
@@ -179,8 +178,8 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
       auto yield = cast<YieldOp>(dispatch.getBody().front().getTerminator());
       builder.setInsertionPoint(yield);
       llvm::SmallVector<int64_t> dims(dispatch.getResultDims());
-      // A scatter yields the new rows, whose leading dimensions (scattered) replace the first
-      // dimension of the dispatch's result.
+      // A scatter yields the new rows. Their leading dimensions, the attribute `scattered`, replace
+      // the first dimension of the dispatch's result.
       if (dispatch.getScattered()) {
         if (cast<RankedTensorType>(dispatch.getResult().getType()).isDynamicDim(0))
           dims.erase(dims.begin());

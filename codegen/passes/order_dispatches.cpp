@@ -52,8 +52,8 @@ void moveViewsToEnd(Value tensor, Operation *end) {
     }
 }
 
-/// Moves each update of a state that later dispatches still read to the end, so that the new value
-/// can be written over the old one.
+/// Moves an update of a state to the end if later dispatches still read the state, so that the new
+/// value can be written over the old one.
 void sinkStateUpdates(func::FuncOp function) {
   Operation *end = function.getBody().front().getTerminator();
   for (StateUpdate &update : stateUpdatesOf(function)) {

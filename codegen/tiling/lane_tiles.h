@@ -15,8 +15,8 @@
 namespace gantry::codegen {
 
 /// Returns whether a tile is small enough to be unrolled: its number of points, and its points
-/// times its unrolled steps, are within limits. The steps of a tile with dot products must divide
-/// into groups of four.
+/// times its unrolled steps, are within limits. If the tile uses the device's instruction for dot
+/// products of four bytes (TileShape::dots), its steps must divide into groups of four.
 bool isAllowed(const TileShape &tile, const DeviceProfile &profile, const KernelExtents &extents);
 
 /// Returns the candidate tiles for a kernel with these extents. Each satisfies isAllowed(). There

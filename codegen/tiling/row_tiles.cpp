@@ -14,7 +14,8 @@ namespace {
 // Limits on the elements of a row that an invocation holds in registers: in the baseline, and in
 // other kernels.
 constexpr int64_t kMaxRowPoints = 16, kMaxSharedRowPoints = 128;
-// Shorter rows are not shifted (TileShape::shiftedRows): most of their runs would be partial.
+// In shorter rows, runs of four elements do not begin at multiples of four in memory
+// (TileShape::shiftedRows). Too many of the runs would lie partly beyond the row.
 constexpr int64_t kMinShiftedRow = 24;
 constexpr int64_t kWidth = 4; // Elements of a vector.
 

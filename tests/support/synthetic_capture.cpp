@@ -26,7 +26,7 @@ struct Tensor {
   uint64_t offset = UINT64_MAX;
 };
 
-/// One command of the model.
+/// A command of the model, which each run executes.
 struct Step {
   std::string name;
   std::string kernel;
@@ -456,7 +456,7 @@ private:
                               tensors_[other].firstUse <= tensors_[value].lastUse;
         if (other == value || !together)
           continue;
-        // The later tensor is placed on top of the earlier one.
+        // The later tensor gets the offset of the earlier one, so that they overlap.
         const uint32_t late = tensors_[value].firstUse < tensors_[other].firstUse ? other : value;
         const uint32_t early = late == value ? other : value;
         bind(run, late, arenaBlock_, tensors_[early].offset);

@@ -311,7 +311,7 @@ private:
     ranges.checkUsed();
   }
 
-  // Adds an argument for each initializer that is a state. Its value is the state's first value.
+  // Adds an argument for each initializer that is a state. The initializer is its first value.
   void defineStates(mlir::Block *entry) {
     for (const auto &proto : graph().initializer()) {
       if (!states_.count(proto.name()))
@@ -334,7 +334,7 @@ private:
     placeName_.clear();
   }
 
-  // Returns the attributes of an argument: its port, and its state if it is one.
+  // Returns the attributes of an argument: its port, and the state if the argument is a state.
   mlir::DictionaryAttr argumentAttributes(unsigned argument, mlir::ArrayRef<mlir::Type> results,
                                           const llvm::StringMap<unsigned> &resultOf) {
     const codegen::PortAttr port = inputs_[argument];

@@ -63,8 +63,9 @@ struct MemoryTrial {
 /// because the pass will fail again in the pipeline.
 /// - keepOrder: the dispatches keep their order.
 /// - shared: how the result counts the bytes of a storage in which several tensors lie.
-/// - inBudget: the program has a budget. The pass order-dispatches then counts a storage of several
-///   tensors as one value when it chooses the order, and so does the trial.
+/// - inBudget: the program has a budget. Like the pass order-dispatches, the trial then counts a
+///   storage of several tensors as one value while it chooses the order. `shared` applies to the
+///   result in any case.
 std::optional<MemoryTrial> tryMemory(mlir::func::FuncOp function, mlir::OpPassManager passes,
                                      bool keepOrder, SharedStorage shared, bool inBudget);
 

@@ -75,7 +75,8 @@ public:
 
   /// Materialises an expression as arith operations on index.
   virtual mlir::Value index(const IndexExpr &expr) = 0;
-  /// Materialises an address in a buffer, in units of `elements` elements.
+  /// Materialises an address in a buffer's view whose entries have `elements` elements each. `expr`
+  /// is the number of the entry.
   virtual mlir::Value address(unsigned buffer, const IndexExpr &expr, int64_t elements) = 0;
   /// Index expressions contain a variable for each index that the body of a linalg.generic computes
   /// from data, as a gather does. Returns the value by which such a variable is found again.

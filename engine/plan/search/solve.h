@@ -2,7 +2,8 @@
 // first (fast_tier.h). Unless it reaches the lower bound, local searches and an exact search then
 // lower it in turns (descent.h).
 //
-// Threads: calls share no state; each call changes only the meter that it is given.
+// Threads: calls share no state; each call changes only the given meter of its work
+// (work_meter.h).
 #pragma once
 
 #include "engine/plan/search/descent.h"

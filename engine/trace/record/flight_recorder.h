@@ -12,9 +12,10 @@
 // Crashes (engine/base/crash.h): the crashing thread writes the segments to the file. It then does
 // the collector's work: it encodes the events that are still in the rings, without waiting for a
 // lock and without an allocation, and adds a mark such as "killed by SIGSEGV" of the crashed
-// thread, with the signal's number as the mark's value. In two cases only the segments are written,
-// and about the last quarter of a second is missing: if the collector's own thread crashed, or if
-// it does not pause because it waits for a lock of the crashed thread. The file has no index, like
+// thread, with the signal's number as the mark's value. For this time it asks the collector to
+// pause. In two cases only the segments are written, and about the last quarter of a second is
+// missing: if the collector's own thread crashed, or if it does not pause because it waits for a
+// lock of the crashed thread. The file has no index, like
 // every capture whose writer was killed.
 //
 // Cost: the recording of events as for every attached sink (record.h), and a description of the

@@ -40,7 +40,7 @@ struct ThreadRing {
   std::atomic<bool> ended{false}; // Set when the thread has ended.
   // The following members belong to the collector.
   uint64_t position = 0;  // Position of the next event to read.
-  uint64_t head = 0;      // The producer's position at the start of the merge.
+  uint64_t head = 0;      // The thread's position when the collector began to merge the rings.
   Ring::Drops reported;   // Drops that kDrops events have reported.
   uint32_t announced = 0; // Name in the thread's last kThread event.
   bool known = false;     // Whether a kThread event was emitted.

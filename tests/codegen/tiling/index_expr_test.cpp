@@ -97,7 +97,8 @@ TEST(IndexExpr, LimitsOfVariablesAreKnown) {
   EXPECT_TRUE(space.isNeverNegative(space.sub(last, rest)));
 }
 
-// If both are multiples of four, four neighbours are in one row, and the first is aligned.
+// If the width of a row and the first index of four neighbours are multiples of four, the
+// neighbours are in one row, and the index of the first one in the row is a multiple of four.
 TEST(IndexExpr, QuotientsByExtentsAreWithoutCommonFactors) {
   IndexSpace space;
   const IndexExpr width = space.scale(space.addVariable({}, 1, 1000), 4);

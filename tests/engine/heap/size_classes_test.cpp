@@ -34,7 +34,8 @@ TEST_F(SizeClassesTest, ARangeMayBeUpToAQuarterLongerThanTheRequest) {
   const BufferHandle longest = granules(256);
   const uint64_t there = placed(longest).offsetBytes;
   drop(longest);
-  const BufferHandle shorter = granules(205); // 256 is 51 more than 205, a quarter rounded down
+  const BufferHandle shorter =
+      granules(205); // 256 exceeds 205 by 51, which is 205 / 4 rounded down
   EXPECT_EQ(placed(shorter).offsetBytes, there);
   drop(shorter);
 }

@@ -1,4 +1,4 @@
-// Tests OperatorTable, and the search among dispatches, against loops over all dispatches.
+// Tests OperatorTable against loops over all dispatches, and the search among dispatches.
 #include "profiler_gui/model/analysis/operator_table.h"
 #include "profiler_gui/model/index/search.h"
 

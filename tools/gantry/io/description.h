@@ -105,7 +105,7 @@ struct Description {
 
   bool sized = false; // All sizes are numbers.
 
-  /// Returns whether every value has a size and an offset.
+  /// Returns whether all sizes are numbers and the arena has been planned.
   bool planned() const { return sized && arenaBytes.has_value() && lowerBoundBytes.has_value(); }
 };
 

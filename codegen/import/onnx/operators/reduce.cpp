@@ -77,7 +77,8 @@ struct Axes {
   bool identity = false; // The node gives no axes, and noop_with_empty_axes is set.
 };
 
-// Reads the axes: an attribute, or from opset 13 (ReduceSum) or 18 (the others) on an input.
+// Reads the axes. They are an attribute in old opsets. They are an input from opset 13 on for
+// ReduceSum, and from opset 18 on for the other reductions.
 Axes readAxes(ImportContext &import, const Node &node, const Tensor &in) {
   Axes result;
   result.keepDims = node.intAttribute("keepdims", 1) != 0;
