@@ -382,7 +382,8 @@ def Gantry_BindingAttr : Gantry_Attr<"Binding", "binding"> {
   let description = [{
     `index` is the index of the buffer or of the dim; other roles have none. `texels_of` is the
     buffer's element type if the view has another one: a view of an f16 buffer as texels has f32
-    elements.
+    elements. `skipped` is the number of elements of the buffer before the view's first vector, from 0
+    to 3.
 
     ```mlir
     func.func @k(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>},
@@ -391,8 +392,10 @@ def Gantry_BindingAttr : Gantry_Attr<"Binding", "binding"> {
     ```
   }];
   let parameters = (ins EnumParameter<Gantry_ArgumentRole>:$role,
-      Gantry_OptionalInt<"-1">:$index, OptionalParameter<"::mlir::Type">:$texels_of);
-  let assemblyFormat = "`<` $role (`` `[` $index^ `]`)? (`texels_of` `=` $texels_of^)? `>`";
+      Gantry_OptionalInt<"-1">:$index, OptionalParameter<"::mlir::Type">:$texels_of,
+      Gantry_OptionalInt<"0">:$skipped);
+  let assemblyFormat = [{`<` $role (`` `[` $index^ `]`)? (`texels_of` `=` $texels_of^)?
+                         (`skipped` `=` $skipped^)? `>`}];
   let genVerifyDecl = 1;
 }
 

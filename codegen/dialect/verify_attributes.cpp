@@ -258,13 +258,17 @@ LogicalResult RemarksAttr::verify(Diagnose error, llvm::ArrayRef<StringAttr> tex
   return success();
 }
 
-LogicalResult BindingAttr::verify(Diagnose error, ArgumentRole role, int64_t index, Type texelsOf) {
+LogicalResult BindingAttr::verify(Diagnose error, ArgumentRole role, int64_t index, Type texelsOf,
+                                  int64_t skipped) {
   const bool numbered = role == ArgumentRole::kBuffer || role == ArgumentRole::kDim;
   if (numbered != (index >= 0))
     return error() << "a binding of a " << stringifyArgumentRole(role)
                    << (numbered ? " needs an index" : " has no index");
   if (texelsOf && role != ArgumentRole::kBuffer)
     return error() << "a " << stringifyArgumentRole(role) << " is not read as texels";
+  if (skipped < 0 || skipped > 3 || (skipped > 0 && role != ArgumentRole::kBuffer))
+    return error() << "a view of a " << stringifyArgumentRole(role) << " cannot skip " << skipped
+                   << " elements";
   return success();
 }
 

@@ -187,12 +187,14 @@ def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp">
 }
 
 def DistributeElementwise : Pass<"distribute-elementwise", "::mlir::func::FuncOp"> {
-  let summary = "apply elementwise operators to the parts of interleaved tensors";
+  let summary = "apply elementwise operators to the phases of transposed convolutions";
   let description = [{
     The parts of an interleaved tensor (gantry.concat) are the phases of a transposed convolution. An
     elementwise operator that is applied to each part becomes a part of the dispatch that computes
     it. This is done if nothing else uses the tensor, and if the operator's other operands have the
-    same elements for all parts, as the scale of each channel has.
+    same elements for all parts, as the scale of each channel has. If one sum computes all phases, the
+    operator is applied to the sum, before the dimensions of rows and phases are joined
+    (isUnfolding() in fusion_groups.h).
 
     Before:
     ```mlir

@@ -45,6 +45,28 @@ bool isShuffle(Operation *op) {
   return found;
 }
 
+bool isUnfolding(linalg::GenericOp op) {
+  if (!isMovement(op) || op.getNumDpsInputs() != 1 ||
+      !op.getIndexingMapsArray().back().isIdentity())
+    return false;
+  const AffineMap map = op.getIndexingMapsArray().front();
+  const auto extents = cast<RankedTensorType>(op.getInputs().front().getType()).getShape();
+  const auto parts = map.getResults();
+  unsigned next = 0; // The loop that the next index must be.
+  bool divides = false;
+  for (size_t d = 0; d < parts.size(); ++d, ++next) {
+    const AffineExpr loop = getAffineDimExpr(next, op.getContext());
+    if (parts[d] == loop)
+      continue;
+    if (d + 1 == parts.size() || ShapedType::isDynamic(extents[d + 1]) || extents[d + 1] == 0 ||
+        parts[d] != loop.floorDiv(extents[d + 1]) || parts[d + 1] != loop % extents[d + 1])
+      return false;
+    divides = true;
+    ++d;
+  }
+  return divides && next == map.getNumDims();
+}
+
 bool isFreeValue(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -261,6 +283,16 @@ bool isPrologueOf(Operation *op, Operation *user) {
   });
 }
 
+/// Returns whether the operation is a slice that begins at index 0 of each dimension and leaves out
+/// no index up to its own size, as the slices that remove padding do.
+bool isCornerSlice(Operation *op) {
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  return slice && slice.getSourceType().getRank() == slice.getType().getRank() &&
+         llvm::all_of(slice.getMixedOffsets(),
+                      [](OpFoldResult at) { return isConstantIntValue(at, 0); }) &&
+         slice.hasUnitStride();
+}
+
 bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
 } // namespace
@@ -367,14 +399,15 @@ void FusionGroups::readBy(Operation *user, Value value, const Decision &context,
       found = true;
       AffineMap map = generic.getMatchingIndexingMap(&operand);
       const bool isInit = generic.isDpsInit(&operand);
-      const bool permutation = map.isPermutation() && map.getNumDims() == loops;
+      const bool permutation =
+          (map.isPermutation() && map.getNumDims() == loops) || isUnfolding(generic);
       if (isReduction(user)) {
         bijective &= isInit;
         if (!permutation && !isInit)
           level = Reuse::kMany;
       } else {
         bijective &= permutation;
-        if (map.getNumResults() < loops || !map.isProjectedPermutation())
+        if (!permutation && (map.getNumResults() < loops || !map.isProjectedPermutation()))
           level = std::max(level, Reuse::kBroadcast);
       }
     }
@@ -385,7 +418,7 @@ void FusionGroups::readBy(Operation *user, Value value, const Decision &context,
   } else if (auto scatter = dyn_cast<ScatterOp>(user)) {
     if (scatter.getUpdates() != value) // An element of the updates is written once.
       bijective = false;
-  } else {
+  } else if (!isCornerSlice(user)) { // An element of a corner is read once, at the same index.
     bijective = false;
     if (isa<tensor::ConcatOp>(user))
       level = Reuse::kMany;

@@ -108,6 +108,12 @@ bool isMovement(mlir::Operation *op);
 /// Readers that evaluated it themselves would lose vector loads.
 bool isShuffle(mlir::Operation *op);
 
+/// Returns whether the operator is a shuffle that joins pairs of neighbouring dimensions, and
+/// leaves out none of their elements: index i of a joined dimension is i / s and i mod s, where s
+/// is the extent of the pair's second dimension. It reads each element once, so the operator before
+/// it can be computed in its dispatch.
+bool isUnfolding(mlir::linalg::GenericOp op);
+
 /// Returns whether the value is a scalar constant or a tensor of equal or undefined elements. Each
 /// dispatch that uses such a value computes it itself.
 bool isFreeValue(mlir::Value value);

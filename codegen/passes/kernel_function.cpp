@@ -121,9 +121,10 @@ private:
 
   // ---- Signature -------------------------------------------------------------------------------
 
-  void addArgument(Type type, ArgumentRole role, int64_t index = -1, Type texelsOf = {}) {
+  void addArgument(Type type, ArgumentRole role, int64_t index = -1, Type texelsOf = {},
+                   int64_t skipped = 0) {
     types_.push_back(type);
-    bindings_.push_back(BindingAttr::get(builder_.getContext(), role, index, texelsOf));
+    bindings_.push_back(BindingAttr::get(builder_.getContext(), role, index, texelsOf, skipped));
   }
 
   /// Adds the scalar and the vector view of a buffer. A texel kernel reads its operands as texels;
@@ -155,6 +156,10 @@ private:
         addArgument(builder_.getIndexType(), ArgumentRole::kDim, dimCount_++);
     for (ArgumentRole role : kIdRoles)
       addArgument(builder_.getIndexType(), role);
+    if (kind_ == TileKind::kTexel) // The views of the result that begin inside of a vector.
+      for (int64_t skipped = 1; skipped <= BuildingSink::kMaxSkipped; ++skipped)
+        addArgument(types_[2 * tensors_.size() - 1], ArgumentRole::kBuffer,
+                    static_cast<int64_t>(tensors_.size()) - 1, {}, skipped);
     kernel_ = builder_.create<func::FuncOp>(loc_, source_.getName(),
                                             builder_.getFunctionType(types_, {}));
     kernel_.addEntryBlock();
@@ -326,7 +331,10 @@ private:
     builder_.setInsertionPoint(end);
     llvm::SmallVector<BuildingSink::Buffer> views;
     for (unsigned i = 0; i < tensors_.size(); ++i)
-      views.push_back({entry->getArgument(2 * i), entry->getArgument(2 * i + 1)});
+      views.push_back({entry->getArgument(2 * i), entry->getArgument(2 * i + 1), {}});
+    if (kind_ == TileKind::kTexel)
+      llvm::append_range(views.back().skipping,
+                         entry->getArguments().take_back(BuildingSink::kMaxSkipped));
     llvm::SmallVector<Value> dims;
     for (Value dim : entry->getArguments().slice(2 * tensors_.size(), dimCount_)) {
       const int64_t multiple = multipleOf(source_, dims.size());

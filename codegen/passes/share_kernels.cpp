@@ -245,7 +245,7 @@ private:
     Builder builder(function.getContext());
     const NamedAttribute binding(
         builder.getStringAttr(BindingAttr::name),
-        BindingAttr::get(function.getContext(), ArgumentRole::kDim, dim, Type()));
+        BindingAttr::get(function.getContext(), ArgumentRole::kDim, dim, Type(), 0));
     const unsigned position = function.getNumArguments();
     function.insertArgument(position, builder.getIndexType(), builder.getDictionaryAttr(binding),
                             function.getLoc());

@@ -23,7 +23,7 @@ constexpr double kMaxGrowth = 1.1;
 // fixed cost for its dispatch. A software device copies images into blocks of channels in any case,
 // so an element of an image costs only kBlocksCopyCost. The cost of a dispatch is the number of
 // multiplications in about 10 us.
-constexpr double kCopyCost = 50, kBlocksCopyCost = 10;
+constexpr double kCopyCost = 25, kBlocksCopyCost = 10;
 constexpr double kSoftwareDispatchCost = 1e5, kGpuDispatchCost = 1e7;
 
 int64_t roundUpTo(int64_t size, int64_t unit) { return (size + unit - 1) / unit * unit; }

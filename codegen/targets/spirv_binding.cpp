@@ -164,10 +164,11 @@ private:
       fetchTexels(view, buffer, launch_.getBuffers() + buffer);
       return;
     }
-    bindStorageBuffer(view, vector, buffer);
+    bindStorageBuffer(view, vector, binding);
   }
 
-  void bindStorageBuffer(BlockArgument view, VectorType vector, int64_t buffer) {
+  void bindStorageBuffer(BlockArgument view, VectorType vector, BindingAttr binding) {
+    const int64_t buffer = binding.getIndex(), skipped = binding.getSkipped();
     stored_.insert(buffer);
     // A buffer of bytes may have two views that are not vectors: one with elements of one byte, and
     // one with words of four bytes.
@@ -176,8 +177,9 @@ private:
                                                                                   : "";
     Type type = view.getType();
     if (mode_ == BindingMode::kTexel && vector && isOnly<spirv::StoreOp>(view))
-      type = storeInPairs(view, vector);
-    auto global = addGlobal(type, "buffer" + Twine(buffer) + suffix);
+      type = storedVectors(view, vector, skipped);
+    const std::string at = skipped == 0 ? "" : "_at" + std::to_string(skipped);
+    auto global = addGlobal(type, "buffer" + Twine(buffer) + suffix + at);
     setDescriptor(global, buffer);
     // Two views of a buffer alias each other. A result that takes an operand's storage aliases it.
     global->setAttr("aliased", builder_.getUnitAttr());
@@ -247,17 +249,23 @@ private:
     });
   }
 
-  /// Changes stores of vec4 to stores of 64-bit words: two words for f32, one for f16. This is
-  /// faster on Mesa's software device, which stores the components of a vector one by one. Returns
-  /// the view's new type.
-  Type storeInPairs(BlockArgument view, VectorType vector) {
-    const unsigned bytes = vector.getNumElements() * vector.getElementTypeBitWidth() / 8;
-    Type words = builder_.getI64Type();
-    if (bytes > kWordBytes)
+  /// Returns the type of a view of vectors that are only stored, whose first vector follows
+  /// `skipped` elements. If the vectors are aligned to 64 bits, changes their stores to stores of
+  /// 64-bit words: two words for f32, one for f16. This is faster on Mesa's software device, which
+  /// stores the components of a vector one by one.
+  Type storedVectors(BlockArgument view, VectorType vector, int64_t skipped) {
+    const unsigned elementBytes = vector.getElementTypeBitWidth() / 8;
+    const unsigned bytes = vector.getNumElements() * elementBytes;
+    const auto offset = static_cast<uint32_t>(skipped * elementBytes);
+    const bool inWords = offset % kWordBytes == 0;
+    Type words = inWords ? Type(builder_.getI64Type()) : Type(vector);
+    if (inWords && bytes > kWordBytes)
       words = VectorType::get({bytes / kWordBytes}, words);
     auto pointer = cast<spirv::PointerType>(view.getType());
-    auto structure = spirv::StructType::get({spirv::RuntimeArrayType::get(words, bytes)}, {0});
+    auto structure = spirv::StructType::get({spirv::RuntimeArrayType::get(words, bytes)}, {offset});
     auto changed = spirv::PointerType::get(structure, pointer.getStorageClass());
+    if (!inWords)
+      return changed;
     for (Operation *user : view.getUsers()) {
       auto chain = cast<spirv::AccessChainOp>(user);
       for (Operation *access : chain->getUsers()) {

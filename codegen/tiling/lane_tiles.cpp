@@ -75,9 +75,10 @@ int64_t evenSize(int64_t extent, int64_t lanes, int64_t limit) {
 }
 
 /// Returns the block sizes to try along the dimension that is not divided among the lanes: the
-/// multiples of four that divide the extent, blockFor(extent, 16), and if these are few, sizes that
-/// divide the extent into nearly equal blocks. For a dynamic extent: the powers of two from four up
-/// to the assumed extent, or all powers of two up to it if it is below four.
+/// multiples of four that divide the extent, blockFor(extent, 16), the largest divisor, and if
+/// these are few, sizes that divide the extent into nearly equal blocks. For a dynamic extent: the
+/// powers of two from four up to the assumed extent, or all powers of two up to it if it is below
+/// four.
 Sizes blocksFor(const KernelExtents::Span &span) {
   Sizes sizes;
   const int64_t extent = span.extent;
@@ -95,6 +96,11 @@ Sizes blocksFor(const KernelExtents::Span &span) {
       sizes.push_back(size);
   };
   add(std::min<int64_t>(16, blockFor(extent, 16)));
+  for (int64_t size = std::min(extent, kMaxBlockExtent); size > 16; --size)
+    if (extent % size == 0) {
+      add(size);
+      break;
+    }
   if (sizes.size() < kFewBlocks) // Few divisors: also blocks that exceed the extent by little.
     for (int64_t limit : {8, 12, 16, 24, 32})
       if (limit < extent) {
@@ -171,10 +177,13 @@ void LaneTiles::addOuterProducts(TileShape tile, size_t lane, size_t block) {
     const int64_t room = std::max<int64_t>(kMaxLanePoints / size, 1);
     tile.result[lane] = evenSize(space[lane].extent, tile.lanes, std::min(room, kMaxLaneExtent));
     add(tile);
-    if (lane + 1 == space.size() && space[lane].divisor % kWidth == 0) {
+    // The last run of a static extent may be partial, except in tiles with one dimension.
+    if (lane + 1 == space.size() &&
+        (space[lane].divisor % kWidth == 0 || (!space[lane].isDynamic && space.size() > 1))) {
       tile.run = kWidth; // A run is one vector.
       const int64_t runs = std::clamp<int64_t>(room / kWidth, 1, kMaxLaneExtent / kWidth);
-      tile.result[lane] = kWidth * evenSize(space[lane].extent / kWidth, tile.lanes, runs);
+      const int64_t vectors = (space[lane].extent + kWidth - 1) / kWidth;
+      tile.result[lane] = kWidth * evenSize(vectors, tile.lanes, runs);
       add(tile);
     }
   }

@@ -39,24 +39,37 @@ std::vector<CostedTile> startsOf(TileSearch &search, TileKind kind) {
                        volumeOf(extents.reduction) <= kMaxShortSum;
   std::vector<CostedTile> starts{search.costed(point)};
   std::optional<CostedTile> whole;
-  for (size_t a = 0; a < rank; ++a) {
-    for (size_t b = a + 1; b < rank; ++b) {
-      for (int64_t limit : {4, 8}) {
-        TileShape block = point;
-        block.result[a] = blockFor(extents.result[a], limit);
-        block.result[b] = blockFor(extents.result[b], limit);
-        if (block.result[a] == 1 || block.result[b] == 1)
-          continue;
-        if (search.allows(block))
-          starts.push_back(search.costed(block));
-        block.reduction = wholeSum.reduction;
-        if (!isShort || !search.allows(block))
-          continue;
-        CostedTile unrolled = search.costed(block);
-        if (!whole || unrolled.cost < whole->cost)
-          whole = std::move(unrolled);
+  const auto addBlocks = [&](const TileShape &from) {
+    const auto space = from.spaceOf(extents.result);
+    for (size_t a = 0; a < space.size(); ++a) {
+      for (size_t b = a + 1; b < space.size(); ++b) {
+        for (int64_t limit : {4, 8}) {
+          TileShape block = from;
+          block.result[a] = blockFor(space[a], limit);
+          block.result[b] = blockFor(space[b], limit);
+          if (block.result[a] == 1 || block.result[b] == 1)
+            continue;
+          if (search.allows(block))
+            starts.push_back(search.costed(block));
+          block.reduction = wholeSum.reduction;
+          if (!isShort || !search.allows(block))
+            continue;
+          CostedTile unrolled = search.costed(block);
+          if (!whole || unrolled.cost < whole->cost)
+            whole = std::move(unrolled);
+        }
       }
     }
+  };
+  addBlocks(point);
+  // The rows of an image may begin at any address, while the whole image is a multiple of a vector.
+  TileShape image = point;
+  if (rank >= 3) {
+    image.merged = static_cast<unsigned>(rank) - 2;
+    image.result.pop_back();
+    if (kind == TileKind::kTexel && extents.reduction.empty() &&
+        extents.resultDivisors.back() % 4 != 0 && extents.spansOf(image).back().divisor % 4 == 0)
+      addBlocks(image);
   }
   std::stable_sort(starts.begin() + 1, starts.end(),
                    [](const CostedTile &a, const CostedTile &b) { return a.cost < b.cost; });

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Tests transposed convolutions, which the compiler computes in phases, or as one operator within a memory budget.
 
-A phase is an ordinary convolution that computes the elements of the output at one position modulo the stride. If the
-stride divides the sizes of the output, the convolutions write the output; otherwise an operator moves their results.
+A phase is an ordinary convolution that computes the elements of the output at one position modulo the stride. If all
+phases read the same elements of the input, one sum computes them. Otherwise, if the stride divides the sizes of the
+output, the convolutions write the output; in other cases an operator moves their results.
 
     transposed_test.py --gantry TOOL
 
@@ -30,12 +31,20 @@ CASES = [
     (4, 6, 1, [9], [5], [3], [1], [2, 1], [1], True),
     (4, 2, 1, [3, 2, 4], [2, 3, 3], [2, 1, 2], [1, 1, 1], [0, 1, 1, 0, 1, 1], [0, 0, 1], True),
 ]
+# Cases in which one sum computes all phases.
+ONE_SUM = [
+    (8, 16, 1, [5, 7], [2, 2], [2, 2], [1, 1], [0, 0, 0, 0], [0, 0], True),
+    (8, 3, 1, [5, 4], [4, 6], [2, 3], [1, 1], [0, 0, 0, 0], [0, 0], False),
+    (1, 5, 1, [9], [3], [3], [1], [0, 0], [0], True),
+    (6, 7, 1, [4], [6], [2], [1], [0, 4], [0], True),
+]
 # Cases in which the convolutions of the phases write the output.
 INTERLEAVED = [
-    (8, 16, 1, [5, 7], [2, 2], [2, 2], [1, 1], [0, 0, 0, 0], [0, 0], True),
+    (8, 17, 1, [5, 7], [4, 4], [2, 2], [1, 1], [1, 1, 1, 1], [0, 0], True),
     (3, 18, 1, [5, 4], [4, 4], [2, 2], [1, 1], [1, 1, 1, 1], [0, 0], True),
     (4, 5, 1, [4, 4], [5, 3], [3, 2], [1, 1], [1, 1, 1, 1], [0, 1], True),
     (4, 8, 1, [3, 2, 4], [3, 3, 3], [2, 2, 2], [1, 1, 1], [1, 1, 1, 1, 1, 1], [1, 1, 1], True),
+    (4, 16, 1, [3, 2, 5], [2, 2, 2], [2, 2, 2], [1, 1, 1], [0, 0, 0, 0, 0, 0], [0, 0, 0], True),
     (16, 16, 16, [4, 5], [2, 2], [2, 2], [1, 1], [0, 0, 0, 0], [0, 0], False),
 ]
 
@@ -80,13 +89,12 @@ def compared(test, case, **options):
     return f"{len(phases)} commands instead of {len(whole)}"
 
 
-def interleaved(test, case, others=0, **options):
-    """Compares the outputs, and checks that the commands are one for each phase and `others`."""
+def counted(test, case, expected, **options):
+    """Compares the outputs, and checks the number of commands."""
     said = compared(test, case, **options)
-    phases = math.prod(case[5])
     count = len(json.loads(test.call("inspect", test.artifact(), "--json"))["commands"])
-    if count != phases + others:
-        raise Failure(f"{count} commands, expected {phases + others}")
+    if count != expected:
+        raise Failure(f"{count} commands, expected {expected}")
     return said
 
 
@@ -97,12 +105,14 @@ def main():
     for case in CASES:
         test.check("x".join(map(str, case[:2] + tuple(case[3]) + tuple(case[4]))) + f" stride {case[5]}", compared, test,
                    case)
-    for case in INTERLEAVED:
+    for case in ONE_SUM + INTERLEAVED:
+        # The sum, or a convolution for each phase; the concatenation adds two commands.
+        expected = 1 if case in ONE_SUM else math.prod(case[5])
         name = "x".join(map(str, case[:2] + tuple(case[3]) + tuple(case[4]))) + f" stride {case[5]} in place"
-        test.check(name, interleaved, test, case)
-        test.check(name + ", concatenated", lambda: interleaved(test, case, 2, joined=True))
+        test.check(name, counted, test, case, expected)
+        test.check(name + ", concatenated", lambda: counted(test, case, expected + 2, joined=True))
     # Four commands: one for all phases, two copies (a column, then a row), and Relu.
-    test.check("equal phases", lambda: interleaved(test, INTERLEAVED[-1], equal=True))
+    test.check("equal phases", lambda: counted(test, INTERLEAVED[-1], 4, equal=True))
     test.finish()
 
 

@@ -1,8 +1,10 @@
 // distribute-elementwise: see Passes.td.
 #include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/storage/placement.h"
 #include "codegen/passes/tensor_dims.h"
+#include "codegen/tiling/linalg_patterns.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -73,6 +75,81 @@ Value apply(OpBuilder &builder, linalg::GenericOp op, unsigned position, Value v
   return part->getResult(0);
 }
 
+/// Returns the operand of an elementwise operator that unfolds the result of a reduction
+/// (isUnfolding()), if the operator can be applied before it is unfolded: nothing else uses either
+/// tensor, and the operator's other operands do not vary along the unfolded dimensions.
+OpOperand *unfoldedOperand(linalg::GenericOp op) {
+  if (!isElementwise(op) || op->getNumResults() != 1 ||
+      !op.getIndexingMapsArray().back().isIdentity() ||
+      !op.getBody()->getOps<linalg::IndexOp>().empty())
+    return nullptr;
+  OpOperand *found = nullptr;
+  AffineMap unfolded;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto unfolding = operand->get().getDefiningOp<linalg::GenericOp>();
+    if (!unfolding || !isUnfolding(unfolding) || !unfolding->hasOneUse() ||
+        !op.getMatchingIndexingMap(operand).isIdentity())
+      continue;
+    auto source = unfolding.getInputs().front().getDefiningOp<linalg::GenericOp>();
+    if (source && source->hasOneUse()) {
+      found = operand;
+      unfolded = unfolding.getIndexingMapsArray().front();
+    }
+  }
+  if (!found)
+    return nullptr;
+  for (AffineExpr index : unfolded.getResults())
+    for (OpOperand *operand : op.getDpsInputOperands())
+      for (unsigned dim = 0; dim < unfolded.getNumDims(); ++dim)
+        if (!isa<AffineDimExpr>(index) && operand != found && index.isFunctionOfDim(dim) &&
+            op.getMatchingIndexingMap(operand).isFunctionOfDim(dim))
+          return nullptr;
+  return found;
+}
+
+/// Applies the operator to the tensor that is unfolded, and unfolds the result.
+void applyBefore(linalg::GenericOp op, OpOperand *operand) {
+  auto unfolding = operand->get().getDefiningOp<linalg::GenericOp>();
+  Value source = unfolding.getInputs().front();
+  OpBuilder builder(op);
+  const AffineMap unfolded = unfolding.getIndexingMapsArray().front();
+  const auto rank = unfolded.getNumResults();
+  llvm::SmallVector<AffineExpr> loops(unfolded.getNumDims()); // The new loop for each old one.
+  for (auto [d, index] : llvm::enumerate(unfolded.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(index))
+      loops[dim.getPosition()] = builder.getAffineDimExpr(static_cast<unsigned>(d));
+  for (AffineExpr &loop : loops) // No operand varies along the other loops.
+    loop = loop ? loop : builder.getAffineConstantExpr(0);
+  llvm::SmallVector<AffineMap> maps;
+  for (OpOperand &each : op->getOpOperands()) {
+    const bool isWhole = &each == operand || op.isDpsInit(&each);
+    const AffineMap map = op.getMatchingIndexingMap(&each);
+    maps.push_back(isWhole ? builder.getMultiDimIdentityMap(rank)
+                           : map.replaceDimsAndSymbols(loops, {}, rank, 0));
+  }
+  const Type element = getElementTypeOrSelf(op.getResult(0));
+  Value empty = builder.create<tensor::EmptyOp>(op.getLoc(), tensorDims(builder, source), element);
+  llvm::SmallVector<Value> inputs(op.getDpsInputs());
+  inputs[operand->getOperandNumber()] = source;
+  auto before = builder.create<linalg::GenericOp>(
+      op.getLoc(), TypeRange(empty.getType()), inputs, empty, maps,
+      llvm::SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel));
+  IRMapping mapping;
+  op.getRegion().cloneInto(&before.getRegion(), mapping);
+  Value result = builder.create<tensor::EmptyOp>(
+      op.getLoc(), tensorDims(builder, unfolding.getResult(0)), element);
+  auto after = builder.create<linalg::GenericOp>(
+      unfolding.getLoc(), TypeRange(result.getType()), before.getResult(0), result,
+      unfolding.getIndexingMapsArray(), unfolding.getIteratorTypesArray(),
+      [](OpBuilder &inside, Location at, ValueRange values) {
+        inside.create<linalg::YieldOp>(at, values.front());
+      });
+  copyTensorName(op, after);
+  op.getResult(0).replaceAllUsesWith(after.getResult(0));
+  op.erase();
+  unfolding.erase();
+}
+
 struct DistributeElementwisePass : impl::DistributeElementwiseBase<DistributeElementwisePass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
@@ -80,6 +157,10 @@ struct DistributeElementwisePass : impl::DistributeElementwiseBase<DistributeEle
       return;
     for (auto op :
          llvm::make_early_inc_range(function.getBody().front().getOps<linalg::GenericOp>())) {
+      if (OpOperand *unfolded = unfoldedOperand(op)) {
+        applyBefore(op, unfolded);
+        continue;
+      }
       OpOperand *operand = interleavedOperand(op);
       if (!operand)
         continue;

@@ -5,7 +5,7 @@
 #include "codegen/passes/passes.h"
 #include "codegen/passes/storage/placement.h"
 #include "codegen/passes/tensor_dims.h"
-#include "codegen/tiling/emitter/memory_access.h"
+#include "codegen/tiling/emitter/memory/memory_access.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

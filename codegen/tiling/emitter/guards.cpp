@@ -8,41 +8,69 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
-int32_t Guards::with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never) {
-  std::vector<IndexExpr> added;
+int32_t Guards::numberOf(const std::vector<IndexExpr> &conditions, int32_t vectors) {
+  if (vectors >= 0 && conditions == conditions_[vectors])
+    return vectors;
+  auto [found, inserted] =
+      ids_.try_emplace({conditions, vectors}, static_cast<int32_t>(conditions_.size()));
+  if (inserted) {
+    conditions_.push_back(conditions);
+    ofVectors_.push_back(vectors >= 0 ? vectors : found->second);
+  }
+  return found->second;
+}
+
+/// Returns the conditions of `guard` and these, sorted, without those that always hold. Sets
+/// `never` as with() does.
+std::vector<IndexExpr> Guards::joined(int32_t guard, llvm::ArrayRef<IndexExpr> conditions,
+                                      bool &never) {
+  std::vector<IndexExpr> all = conditions_[guard];
   for (const IndexExpr &condition : conditions) {
     if (space_.isNeverNegative(condition))
       continue;
     if (space_.range(condition).high < 0)
       never = true;
-    added.push_back(condition);
+    all.push_back(condition);
   }
-  if (added.empty())
-    return guard;
-  std::vector<IndexExpr> all = conditions_[guard];
-  all.insert(all.end(), added.begin(), added.end());
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  auto [found, inserted] = ids_.try_emplace(all, static_cast<int32_t>(conditions_.size()));
-  if (inserted)
-    conditions_.push_back(all);
-  return found->second;
+  return all;
 }
 
-int32_t Guards::withPartial(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never) {
-  const int32_t result = with(guard, conditions, never);
-  if (result != guard)
-    ofVectors_[result] = ofVector(guard);
+int32_t Guards::with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never) {
+  const std::vector<IndexExpr> all = joined(guard, conditions, never);
+  if (all.size() == conditions_[guard].size())
+    return guard;
+  const int32_t vectors = ofVector(guard);
+  return numberOf(all, vectors == guard ? kPlain : with(vectors, conditions, never));
+}
+
+int32_t Guards::withPartial(int32_t guard, llvm::ArrayRef<IndexExpr> conditions,
+                            Variables variables, bool &never) {
+  const std::vector<IndexExpr> all = joined(guard, conditions, never);
+  if (all.size() == conditions_[guard].size())
+    return guard;
+  const int32_t result = numberOf(all, ofVector(guard));
+  if (variables == Variables::kOthers)
+    ofOperands_.insert(result);
   return result;
 }
 
-int32_t Guards::ofVector(int32_t guard) const {
-  const auto found = ofVectors_.find(guard);
-  return found == ofVectors_.end() ? guard : found->second;
+int32_t Guards::common(int32_t a, int32_t b) {
+  std::vector<IndexExpr> both;
+  std::set_intersection(conditions_[a].begin(), conditions_[a].end(), conditions_[b].begin(),
+                        conditions_[b].end(), std::back_inserter(both));
+  return both.empty() ? 0 : numberOf(both, kPlain);
+}
+
+int32_t Guards::both(int32_t a, int32_t b) {
+  const std::vector<IndexExpr> added = conditions_[b];
+  bool never = false;
+  return with(a, added, never);
 }
 
 int32_t Guards::ofOperand(int32_t guard, llvm::ArrayRef<IndexExpr> index) {
-  if (guard == 0 || ofVectors_.count(guard))
+  if (guard == 0 || ofOperands_.count(guard))
     return guard;
   const std::vector<IndexExpr> all = conditions_[guard];
   std::vector<IndexExpr> kept;
@@ -51,8 +79,10 @@ int32_t Guards::ofOperand(int32_t guard, llvm::ArrayRef<IndexExpr> index) {
           return space_.shareVariables(condition, each);
         }))
       kept.push_back(condition);
-  bool never = false;
-  return kept.size() == all.size() ? guard : with(/*guard=*/0, kept, never);
+  if (kept.size() == all.size())
+    return guard;
+  const int32_t vectors = ofVector(guard);
+  return kept.empty() ? 0 : numberOf(kept, vectors == guard ? kPlain : ofOperand(vectors, index));
 }
 
 Value Guards::test(int32_t guard) {

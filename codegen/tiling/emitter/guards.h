@@ -1,8 +1,8 @@
 // Guards: sets of conditions under which points lie inside their tensors.
 //
 // A guard is the number of a set of conditions of the form "expression >= 0". It holds if all of
-// them hold. Equal sets have equal numbers, so points can be compared by their guards. Guard 0 is
-// the empty set and always holds.
+// them hold. Equal sets of which vector loads may ignore the same conditions have equal numbers, so
+// points can be compared by their guards. Guard 0 is the empty set and always holds.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -20,11 +20,19 @@ public:
   /// Returns the guard that has the conditions of `guard` and these, except those that always hold.
   /// Sets `never` to true if one of these can never hold; otherwise does not change `never`.
   int32_t with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
+  /// The variables in the conditions of a partial guard. kOfIndex: those of the index that they are
+  /// about. kOthers: other ones, so that the index does not tell which conditions are about it.
+  enum class Variables : uint8_t { kOfIndex, kOthers };
   /// Like with(), for conditions that a vector load may ignore: it loads an aligned vector if some
   /// of its elements lie inside, and the others exist in memory.
-  int32_t withPartial(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
+  int32_t withPartial(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, Variables variables,
+                      bool &never);
   /// Returns the guard without the conditions that withPartial() has added.
-  int32_t ofVector(int32_t guard) const;
+  int32_t ofVector(int32_t guard) const { return ofVectors_[guard]; }
+  /// Returns the guard with the conditions that both guards have.
+  int32_t common(int32_t a, int32_t b);
+  /// Returns the guard that holds if both guards hold.
+  int32_t both(int32_t a, int32_t b);
   /// Returns the guard of an operand that is read at `index` for a point with this guard: without
   /// the conditions on variables that do not occur in the index, because such an index is valid
   /// whether these conditions hold or not. Operands that many points share thus have one guard.
@@ -43,11 +51,20 @@ public:
   IndexExpr testedIndex(IndexExpr index, const IndexExpr &extent) const;
 
 private:
+  static constexpr int32_t kPlain = -1; // For numberOf(): a vector load ignores no condition.
+  /// Returns the guard with these conditions, which must be sorted. vectors: the result of
+  /// ofVector().
+  int32_t numberOf(const std::vector<IndexExpr> &conditions, int32_t vectors);
+  std::vector<IndexExpr> joined(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
+
   IndexSpace &space_;
   KernelSink &sink_;
   std::vector<std::vector<IndexExpr>> conditions_{{}}; // By guard; sorted.
-  std::map<std::vector<IndexExpr>, int32_t> ids_{{{}, 0}};
-  std::map<int32_t, int32_t> ofVectors_; // The results of ofVector() that differ from the guard.
+  std::vector<int32_t> ofVectors_{0};                  // By guard.
+  // Guards by the arguments of numberOf(). A condition that a vector load may ignore for one point
+  // may be about the padding for another point.
+  std::map<std::pair<std::vector<IndexExpr>, int32_t>, int32_t> ids_;
+  std::set<int32_t> ofOperands_; // The guards that ofOperand() returns as they are.
   std::set<int32_t>
       counted_; // Guards whose tests the sink has counted, for the kernel's predicted cost.
 };

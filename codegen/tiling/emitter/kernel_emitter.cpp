@@ -14,10 +14,10 @@ KernelEmitter::KernelEmitter(func::FuncOp kernel, const TileShape &tile, bool re
       guards_(space, sink),
       loops_(space, sink, shapes_), context_{tile_,   readsTexels, space_, sink_,
                                              shapes_, guards_,     loops_, invocation_},
-      access_(context_), shared_(context_), lanes_(context_),
+      access_(context_), stores_(context_), shared_(context_), lanes_(context_),
       evaluator_(context_, access_, bodies_, reductions_), bodies_(context_, evaluator_),
       rows_(context_, evaluator_, bodies_, lanes_),
-      staging_(context_, shared_, access_, evaluator_), accumulation_(context_, bodies_, staging_),
+      staging_(context_, shared_, stores_, evaluator_), accumulation_(context_, bodies_, staging_),
       dots_(context_, access_, evaluator_), attention_(context_, evaluator_, accumulation_, lanes_),
       matmul_(context_, shared_, evaluator_),
       reductions_(context_, {evaluator_, accumulation_, shared_, staging_, dots_, attention_,
@@ -26,17 +26,17 @@ KernelEmitter::KernelEmitter(func::FuncOp kernel, const TileShape &tile, bool re
 void KernelEmitter::emit(const InvocationIds &ids) {
   if (tile_.rowLength && !tile_.reducesRows) {
     RowKernel::placeInvocation(tile_, space_, ids.lane, invocation_);
-    RowKernel(context_, access_, evaluator_, reductions_, rows_, lanes_).emit(ids.tile);
+    RowKernel(context_, stores_, evaluator_, reductions_, rows_, lanes_).emit(ids.tile);
     return;
   }
-  TilePoints places(tile_, space_, sink_, shapes_, guards_);
+  TilePoints places(context_);
   const TilePoints::Points points = places.compute(ids, invocation_);
   const PointGrid grid{tile_.result, tile_.laneDim};
   const Values values = evaluator_.evaluate(shapes_.result(), points.load, grid);
   if (shapes_.positions())
-    access_.store(scattered(points.store, grid), values);
+    stores_.store(scattered(points.store, grid), values);
   else if (!sink_.unsupported() && !staging_.storeResult(points.store, values))
-    access_.store(points.store, values);
+    stores_.store(points.store, values);
   if (const std::vector<Point> tail = places.tail(); !tail.empty())
     emitTail(ids, tail);
 }
@@ -57,7 +57,7 @@ void KernelEmitter::emitTail(const InvocationIds &ids, llvm::ArrayRef<Point> poi
   });
   Values none;
   sink_.loop(space_.addVariable(rounds, 0, 1, true), /*rounds=*/0, none, [&](Value, Values &) {
-    access_.store(points, evaluator_.evaluate(shapes_.result(), points, {{1}, 0}));
+    stores_.store(points, evaluator_.evaluate(shapes_.result(), points, {{1}, 0}));
   });
 }
 

@@ -13,9 +13,10 @@
 #include "codegen/tiling/emitter/body_evaluator.h"
 #include "codegen/tiling/emitter/dot_products.h"
 #include "codegen/tiling/emitter/matmul.h"
-#include "codegen/tiling/emitter/memory_access.h"
+#include "codegen/tiling/emitter/memory/memory_access.h"
 #include "codegen/tiling/emitter/online_softmax.h"
 #include "codegen/tiling/emitter/reduction.h"
+#include "codegen/tiling/emitter/memory/result_store.h"
 #include "codegen/tiling/emitter/row_kernel.h"
 #include "codegen/tiling/emitter/row_reduction.h"
 #include "codegen/tiling/emitter/staging.h"
@@ -59,6 +60,7 @@ private:
   KernelContext context_;
 
   MemoryAccess access_;
+  ResultStore stores_;
   SharedMemory shared_;
   RowLanes lanes_;
   TensorEvaluator evaluator_;

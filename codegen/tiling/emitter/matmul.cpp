@@ -1,7 +1,7 @@
 #include "codegen/tiling/emitter/matmul.h"
 
 #include "codegen/dialect/gantry_dialect.h"
-#include "codegen/tiling/emitter/memory_access.h"
+#include "codegen/tiling/emitter/memory/memory_access.h"
 #include "codegen/tiling/emitter/tensor_evaluator.h"
 #include "codegen/tiling/emitter/tile_points.h"
 #include "codegen/tiling/matmul_tiles.h"

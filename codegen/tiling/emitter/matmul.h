@@ -18,7 +18,7 @@
 // Threads: belongs to one kernel and one thread.
 #pragma once
 
-#include "codegen/tiling/emitter/shared_memory.h"
+#include "codegen/tiling/emitter/memory/shared_memory.h"
 
 namespace gantry::codegen {
 

@@ -1,6 +1,6 @@
 #include "codegen/tiling/emitter/row_kernel.h"
 
-#include "codegen/tiling/emitter/memory_access.h"
+#include "codegen/tiling/emitter/memory/result_store.h"
 #include "codegen/tiling/emitter/reduction.h"
 #include "codegen/tiling/emitter/row_reduction.h"
 #include "codegen/tiling/emitter/tensor_evaluator.h"
@@ -32,7 +32,7 @@ void RowKernel::storeChunk(const Point &row, const Columns &columns) {
     return;
   for (size_t i = 0; i < points.size(); ++i)
     points[i].guard = guards[i];
-  access_.store(points, values);
+  stores_.store(points, values);
 }
 
 /// Returns the point of the first element of the tile's row.

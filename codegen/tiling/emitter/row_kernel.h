@@ -17,17 +17,17 @@
 
 namespace gantry::codegen {
 
-class MemoryAccess;
+class ResultStore;
 class Reductions;
 class RowReduction;
 class TensorEvaluator;
 
 class RowKernel {
 public:
-  RowKernel(const KernelContext &context, MemoryAccess &access, TensorEvaluator &evaluator,
+  RowKernel(const KernelContext &context, ResultStore &stores, TensorEvaluator &evaluator,
             Reductions &reductions, RowReduction &rows, RowLanes &lanes)
       : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
-        access_(access), evaluator_(evaluator), reductions_(reductions), rows_(rows),
+        stores_(stores), evaluator_(evaluator), reductions_(reductions), rows_(rows),
         lanes_(lanes) {}
 
   /// Sets invocation.lane, which the other classes need before emit().
@@ -45,7 +45,7 @@ private:
   IndexSpace &space_;
   KernelSink &sink_;
   KernelShapes &shapes_;
-  MemoryAccess &access_;
+  ResultStore &stores_;
   TensorEvaluator &evaluator_;
   Reductions &reductions_;
   RowReduction &rows_;

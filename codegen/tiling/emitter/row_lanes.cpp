@@ -90,7 +90,8 @@ llvm::SmallVector<int32_t> RowLanes::guardsOf(const Columns &columns) {
     bool never = false;
     guards.push_back(columns.begun.empty()
                          ? guards_.with(0, columns.inside[j], never)
-                         : guards_.withPartial(0, {columns.inside[j], columns.begun[j]}, never));
+                         : guards_.withPartial(0, {columns.inside[j], columns.begun[j]},
+                                               Guards::Variables::kOthers, never));
   }
   return guards;
 }

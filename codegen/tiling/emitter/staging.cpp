@@ -1,6 +1,6 @@
 #include "codegen/tiling/emitter/staging.h"
 
-#include "codegen/tiling/emitter/memory_access.h"
+#include "codegen/tiling/emitter/memory/result_store.h"
 #include "codegen/tiling/emitter/tensor_evaluator.h"
 
 namespace gantry::codegen {
@@ -165,7 +165,7 @@ void Staging::copyOut(const Box &box) {
       vector.push_back(shared_.load(shared_.addressIn(box, point.index), element));
       run.push_back(std::move(point));
     }
-    access_.store(run, vector);
+    stores_.store(run, vector);
   });
 }
 

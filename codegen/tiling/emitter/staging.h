@@ -12,11 +12,11 @@
 // Threads: belongs to one kernel and one thread.
 #pragma once
 
-#include "codegen/tiling/emitter/shared_memory.h"
+#include "codegen/tiling/emitter/memory/shared_memory.h"
 
 namespace gantry::codegen {
 
-class MemoryAccess;
+class ResultStore;
 class TensorEvaluator;
 
 /// The steps of a reduction that are staged at once.
@@ -29,10 +29,10 @@ struct Stage {
 
 class Staging {
 public:
-  Staging(const KernelContext &context, SharedMemory &shared, MemoryAccess &access,
+  Staging(const KernelContext &context, SharedMemory &shared, ResultStore &stores,
           TensorEvaluator &evaluator)
       : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
-        guards_(context.guards), shared_(shared), access_(access), evaluator_(evaluator) {}
+        guards_(context.guards), shared_(shared), stores_(stores), evaluator_(evaluator) {}
 
   /// Stages the operands of `op` whose elements several invocations or steps read. points: the
   /// invocation's points of the reduction.
@@ -63,7 +63,7 @@ private:
   KernelShapes &shapes_;
   Guards &guards_;
   SharedMemory &shared_;
-  MemoryAccess &access_;
+  ResultStore &stores_;
   TensorEvaluator &evaluator_;
   std::map<mlir::OpOperand *, Box> boxes_; // The boxes of the staged operands.
 };

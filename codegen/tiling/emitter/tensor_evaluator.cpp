@@ -207,11 +207,7 @@ Values TensorEvaluator::evaluatePad(tensor::PadOp pad, llvm::ArrayRef<Point> poi
   Value outside = pad.getConstantPaddingValue();
   Value padding = outside ? scalar(outside) : sink_.fail(pad);
   const auto [inner, inside, position] = paddedPoints(pad, points);
-  const bool byLoads = isZeroPadOfArgument(pad) && llvm::all_of(points, [&](const Point &point) {
-                         // Loads of vectors ignore the conditions of partial guards; zeros would
-                         // depend on them.
-                         return guards_.ofVector(point.guard) == point.guard;
-                       });
+  const bool byLoads = isZeroPadOfArgument(pad);
   Values values =
       byLoads
           ? onDistinctPoints(pad.getOperation(), inner, // Loads of the source itself have no zeros.

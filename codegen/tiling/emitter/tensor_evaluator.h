@@ -11,7 +11,7 @@
 // Threads: belongs to one kernel and one thread.
 #pragma once
 
-#include "codegen/tiling/emitter/memory_access.h"
+#include "codegen/tiling/emitter/memory/memory_access.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

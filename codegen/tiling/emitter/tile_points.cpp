@@ -16,6 +16,9 @@ constexpr int64_t kWidth = 4; // Elements of a vector.
 struct TilePoints::Line {
   llvm::SmallVector<IndexExpr> index;
   llvm::SmallVector<IndexExpr> inside; // The point lies inside the result if this is >= 0.
+  // True: the last run of the lanes' points may lie partly beyond the result. A point of this run
+  // lies inside if its index does, too.
+  bool hasPartialRun = false;
 };
 
 void splitMerged(const TileShape &tile, IndexSpace &space, KernelShapes &shapes, Point &point) {
@@ -91,8 +94,9 @@ IndexExpr TilePoints::coordinateOf(unsigned dim, const IndexExpr &extent, Value 
 }
 
 /// Adds the j-th point of a lane along the dimension that the lanes share. The runs of the tile are
-/// dealt to the lanes round-robin. The index of a run that is not inside the extent as a whole is
-/// moved to the last run that is, so that loads at it are valid; it is not stored.
+/// dealt to the lanes round-robin. The index of a run that is not inside the extent is moved to the
+/// last run that is, so that loads at it are valid; it is not stored. A run is inside if all of its
+/// points are, or with line.hasPartialRun if one of them is.
 void TilePoints::addLanePoint(Line &line, int64_t j, const IndexExpr &extent,
                               const IndexExpr &coordinate, const Invocation &invocation) {
   if (j % tile_.run != 0) {
@@ -106,7 +110,9 @@ void TilePoints::addLanePoint(Line &line, int64_t j, const IndexExpr &extent,
       space_.add(space_.scale(coordinate, runs * tile_.lanes),
                  space_.add(IndexExpr(j / tile_.run * tile_.lanes), invocation.lane));
   IndexExpr clamped = position;
-  const IndexExpr last = space_.sub(space_.floorDiv(extent, IndexExpr(tile_.run)), IndexExpr(1));
+  const IndexExpr runsOfExtent = line.hasPartialRun ? space_.ceilDiv(extent, tile_.run)
+                                                    : space_.floorDiv(extent, IndexExpr(tile_.run));
+  const IndexExpr last = space_.sub(runsOfExtent, IndexExpr(1));
   const IndexExpr inside = space_.sub(last, position);
   if (space_.range(inside).low < 0) {
     sink_.count(Cost::kArithmetic);
@@ -125,6 +131,9 @@ TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
                                     const IndexExpr &coordinate, const IndexExpr &place,
                                     const Invocation &invocation) {
   Line line;
+  // tail() computes the partial run of a tile with one dimension.
+  line.hasPartialRun = tile_.hasLanesAlong(dim) && extent.isConstant() &&
+                       extent.constant % tile_.run != 0 && shapes_.tileSpace(tile_).size() > 1;
   const IndexExpr base = space_.scale(coordinate, tile_.extent(dim));
   for (int64_t j = 0; j < tile_.result[dim]; ++j) {
     if (tile_.hasLanesAlong(dim)) {
@@ -164,17 +173,31 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
       invocation.lane = coordinate;
     const Line line = lineOf(d, space[d], coordinate, places[d], invocation);
     const bool isRagged = !space[d].isConstant() || space[d].constant % tile_.extent(d) != 0;
+    // Texel loads may touch elements beyond a row, so a vector is loaded if its first element
+    // exists.
+    const bool byVectors =
+        readsTexels_ && tile_.lanes == 1 && d + 1 == space.size() && tile_.result[d] % kWidth == 0;
     Points next;
     for (const auto &[load, store] : llvm::zip(points.load, points.store)) {
-      for (auto [index, inside] : llvm::zip(line.index, line.inside)) {
+      for (auto [j, index, inside] : llvm::enumerate(line.index, line.inside)) {
         Point moved = load, stored = store;
         moved.index.push_back(index);
         if (isRagged) {
           bool never = false;
           stored.guard = guards_.with(stored.guard, inside, never);
           // Loads along the lanes' dimension need no guard, because runs are moved inside.
+          if (byVectors)
+            moved.guard = guards_.with(moved.guard, line.inside[j - j % kWidth], never);
           if (!tile_.hasLanesAlong(d))
-            moved.guard = guards_.with(moved.guard, inside, never);
+            moved.guard = byVectors ? guards_.withPartial(moved.guard, inside,
+                                                          Guards::Variables::kOfIndex, never)
+                                    : guards_.with(moved.guard, inside, never);
+          if (line.hasPartialRun) {
+            const IndexExpr inRun = space_.sub(space_.sub(space[d], IndexExpr(1)), index);
+            stored.guard = guards_.with(stored.guard, inRun, never);
+            moved.guard =
+                guards_.withPartial(moved.guard, inRun, Guards::Variables::kOfIndex, never);
+          }
         }
         stored.index = moved.index;
         next.load.push_back(std::move(moved));

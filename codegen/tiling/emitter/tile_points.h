@@ -24,9 +24,9 @@ void splitMerged(const TileShape &tile, IndexSpace &space, KernelShapes &shapes,
 
 class TilePoints {
 public:
-  TilePoints(const TileShape &tile, IndexSpace &space, KernelSink &sink, KernelShapes &shapes,
-             Guards &guards)
-      : tile_(tile), space_(space), sink_(sink), shapes_(shapes), guards_(guards) {}
+  explicit TilePoints(const KernelContext &context)
+      : tile_(context.tile), readsTexels_(context.readsTexels), space_(context.space),
+        sink_(context.sink), shapes_(context.shapes), guards_(context.guards) {}
 
   /// The points of the invocation, in row-major order of the tile.
   struct Points {
@@ -55,6 +55,7 @@ private:
   bool isStaged() const { return !tile_.threads.empty(); }
 
   const TileShape &tile_;
+  const bool readsTexels_;
   IndexSpace &space_;
   KernelSink &sink_;
   KernelShapes &shapes_;

@@ -108,8 +108,10 @@ void BuildingSink::storeElement(unsigned buffer, Value value, Value address) {
   builder_.create<memref::StoreOp>(loc_, value, buffers_[buffer].scalar, address);
 }
 
-void BuildingSink::storeVector(unsigned buffer, Value value, Value address) {
-  builder_.create<memref::StoreOp>(loc_, value, buffers_[buffer].vector, address);
+void BuildingSink::storeVector(unsigned buffer, Value value, Value address, int64_t skipped) {
+  const Buffer &views = buffers_[buffer];
+  const Value view = skipped == 0 ? views.vector : views.skipping[skipped - 1];
+  builder_.create<memref::StoreOp>(loc_, value, view, address);
 }
 
 // ---- lanes --------------------------------------------------------------------------------------

@@ -10,10 +10,13 @@ namespace gantry::codegen {
 
 class BuildingSink final : public KernelSink {
 public:
-  /// The two views of a kernel's buffer: single elements, and aligned groups of four elements
-  /// (vectorTypeOf in memory_access.h).
+  static constexpr int64_t kMaxSkipped = 3;
+  /// The views of a kernel's buffer: single elements, and groups of four elements (vectorTypeOf in
+  /// vector_views.h). The groups of `vector` are aligned; those of skipping[i] begin i + 1 elements
+  /// later.
   struct Buffer {
     mlir::Value scalar, vector;
+    llvm::SmallVector<mlir::Value, 0> skipping;
   };
 
   /// Builds at the builder's insertion point. space: the IndexSpace of the expressions that index()
@@ -47,7 +50,8 @@ public:
   mlir::Value loadElement(unsigned buffer, mlir::Value address) override;
   mlir::Value loadVector(unsigned buffer, mlir::Value address) override;
   void storeElement(unsigned buffer, mlir::Value value, mlir::Value address) override;
-  void storeVector(unsigned buffer, mlir::Value value, mlir::Value address) override;
+  void storeVector(unsigned buffer, mlir::Value value, mlir::Value address,
+                   int64_t skipped) override;
   mlir::Value pool() override { return pool_; }
 
   mlir::Value shuffle(mlir::Value value, int64_t lane) override;

@@ -40,7 +40,7 @@ public:
   mlir::Value loadElement(unsigned, mlir::Value) override { return {}; }
   mlir::Value loadVector(unsigned, mlir::Value) override { return {}; }
   void storeElement(unsigned, mlir::Value, mlir::Value) override {}
-  void storeVector(unsigned, mlir::Value, mlir::Value) override {}
+  void storeVector(unsigned, mlir::Value, mlir::Value, int64_t) override {}
   mlir::Value pool() override { return {}; }
 
   mlir::Value shuffle(mlir::Value, int64_t) override { return {}; }

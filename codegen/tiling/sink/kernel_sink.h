@@ -93,7 +93,10 @@ public:
   virtual mlir::Value loadElement(unsigned buffer, mlir::Value address) = 0;
   virtual mlir::Value loadVector(unsigned buffer, mlir::Value address) = 0;
   virtual void storeElement(unsigned buffer, mlir::Value value, mlir::Value address) = 0;
-  virtual void storeVector(unsigned buffer, mlir::Value value, mlir::Value address) = 0;
+  /// `skipped` elements of the buffer, from 0 to 3, lie before its first vector. Other numbers than
+  /// 0 are allowed only for the result of a kernel that reads texels.
+  virtual void storeVector(unsigned buffer, mlir::Value value, mlir::Value address,
+                           int64_t skipped) = 0;
   /// The workgroup's shared memory.
   virtual mlir::Value pool() = 0;
 

@@ -306,3 +306,50 @@ func.func @no_prologue_of_windows(%x: tensor<8x18xf32>, %w: tensor<3xf32>) -> te
   } -> tensor<8x16xf32>
   return %m : tensor<8x16xf32>
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A slice that removes padding is a part of the matmul's dispatch, which then computes only the
+// slice. A slice from the middle is a dispatch of its own.
+// CHECK-LABEL: func @corner
+// CHECK: %[[Y:.*]] = gantry.dispatch
+// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK: tensor.extract_slice {{.*}}[0, 0] [7, 3] [1, 1]
+// CHECK: gantry.yield
+// CHECK-NOT: gantry.dispatch
+// CHECK: return %[[Y]]
+func.func @corner(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> tensor<7x3xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<8x16xf32>, tensor<16x4xf32>) outs(%f : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x4xf32>
+  %r = tensor.extract_slice %m[0, 0] [7, 3] [1, 1] : tensor<8x4xf32> to tensor<7x3xf32>
+  return %r : tensor<7x3xf32>
+}
+
+// CHECK-LABEL: func @middle
+// CHECK-COUNT-2: = gantry.dispatch
+func.func @middle(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> tensor<7x3xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<8x16xf32>, tensor<16x4xf32>) outs(%f : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x4xf32>
+  %r = tensor.extract_slice %m[1, 0] [7, 3] [1, 1] : tensor<8x4xf32> to tensor<7x3xf32>
+  return %r : tensor<7x3xf32>
+}

@@ -12,11 +12,12 @@
 // F. Visin, "A guide to convolution arithmetic for deep learning", 2016; W. Shi et al., "Is the
 // deconvolution layer the same as a convolutional layer?", 2016.)
 //
-// If the stride divides the output's sizes, gantry.concat interleaves the phases: their
-// convolutions write the output. Otherwise, and for few channels, the results of the phases are
-// concatenated along the channels, and one operator moves them to their places. Phases that read x
-// at the same positions, as all do if the stride divides the kernel's size, are then one
-// convolution with more output channels.
+// If the stride divides the kernel's and the output's sizes, all phases read x at the same
+// positions; without padding they are then one sum, with loops over the phases. Otherwise, if the
+// stride divides the output's sizes, gantry.concat interleaves the phases: their convolutions write
+// the output. In other cases, and for few channels, the results of the phases are concatenated
+// along the channels, and one operator moves them to their places. Phases that read x at the same
+// positions are then one convolution with more output channels.
 //
 // If ImportOptions::savesMemory is set and there are several phases, one operator computes the sum
 // above directly instead. It needs no memory for the results of the phases, but multiplies by zero
@@ -300,12 +301,31 @@ Tensor operandOf(ImportContext &import, const TransposedConv &conv, const Phase 
              numberOf(conv.x.type, 0));
 }
 
-/// Returns the convolution of one or several phases that read the same elements of x.
-Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
-                      llvm::ArrayRef<Phase> phases, const Rows &rows) {
+/// The order of the output channels of several phases.
+enum class ChannelOrder { kByPhase, kByChannel };
+
+/// Returns the filters of phases that have the same taps as one filter.
+Tensor joinFilters(ImportContext &import, const TransposedConv &conv, llvm::ArrayRef<Phase> phases,
+                   ChannelOrder order) {
   llvm::SmallVector<Tensor> filters;
   for (const Phase &phase : phases)
     filters.push_back(filterOf(import, conv, phase));
+  if (order == ChannelOrder::kByPhase)
+    return concat(import, filters, 0);
+  Dims result = filters.front().dims;
+  result[0] = mulDims(result[0], import.number(static_cast<int64_t>(phases.size())));
+  for (Tensor &filter : filters) {
+    Dims apart = filter.dims;
+    apart.insert(apart.begin() + 1, import.number(1));
+    filter = reshape(import, filter, apart);
+  }
+  return reshape(import, concat(import, filters, 1), result);
+}
+
+/// Returns the convolution of one or several phases that read the same elements of x.
+Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
+                      llvm::ArrayRef<Phase> phases, const Rows &rows,
+                      ChannelOrder order = ChannelOrder::kByPhase) {
   Windows windows;
   windows.outputs.assign(rows.count.begin(), rows.count.end());
   windows.padLow.assign(conv.spatial, import.number(0));
@@ -315,28 +335,98 @@ Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
     windows.kernel.push_back(taps.count);
     windows.dilations.push_back(taps.dilation);
   }
-  return convolve(import, operandOf(import, conv, phases.front(), rows), concat(import, filters, 0),
-                  windows, conv.group, {conv.x.type, numberOf(conv.x.type, 0)});
+  return convolve(import, operandOf(import, conv, phases.front(), rows),
+                  joinFilters(import, conv, phases, order), windows, conv.group,
+                  {conv.x.type, numberOf(conv.x.type, 0)});
 }
 
-/// Returns whether gantry.concat can interleave the phases: all have the same, known number of
-/// rows. isOne: all phases read the same elements of x.
-bool canInterleave(ImportContext &import, const TransposedConv &conv, llvm::ArrayRef<Phase> phases,
-                   bool isOne) {
+/// Returns whether all phases have the same, known number of rows, and are computed at run time.
+bool haveEqualRows(ImportContext &import, const TransposedConv &conv,
+                   llvm::ArrayRef<Phase> phases) {
+  if (phases.size() == 1 || llvm::any_of(phases, std::mem_fn(&Phase::isEmpty)) ||
+      conv.x.isConstant() || import.foldsEverything())
+    return false;
+  return llvm::all_of(llvm::seq<size_t>(0, conv.spatial), [&](size_t axis) {
+    const std::optional<int64_t> size = staticDim(conv.outputs[axis]);
+    return size && *size % conv.windows.strides[axis] == 0;
+  });
+}
+
+/// Returns whether the convolutions of the phases should write the output. isOne: all phases read
+/// the same elements of x.
+bool paysToInterleave(const TransposedConv &conv, bool isOne) {
   // With few output channels, one convolution for all phases is faster, because it loads x once.
   // Measured for 64 input channels at 28 x 28 with kernels of 2 and 4 and stride 2: for 3, 8 and 12
   // output channels it takes 0.53 to 0.92 of the time, for 4, 16 and 32 it takes 0.88 to 1.24.
   constexpr int64_t kMinChannels = 16;
-  if (phases.size() == 1 || llvm::any_of(phases, std::mem_fn(&Phase::isEmpty)) ||
-      conv.x.isConstant() || import.foldsEverything() ||
-      (isOne && conv.outPerGroup * conv.group < kMinChannels))
-    return false;
-  for (size_t axis = 0; axis < conv.spatial; ++axis) {
-    const std::optional<int64_t> size = staticDim(conv.outputs[axis]);
-    if (!size || *size % conv.windows.strides[axis] != 0)
-      return false;
+  return !isOne || conv.outPerGroup * conv.group >= kMinChannels;
+}
+
+/// Returns a tensor with the dimensions n, oc, and for each axis the row and the phase, as the
+/// output.
+Tensor unfold(ImportContext &import, const TransposedConv &conv, const Tensor &phases) {
+  const auto rank = static_cast<unsigned>(conv.x.rank());
+  GenericSpec spec;
+  spec.reduction.assign(rank, false);
+  spec.resultType = conv.x.type;
+  spec.resultDims = {conv.x.dims[0], import.number(conv.outPerGroup)};
+  spec.resultDims.append(conv.outputs);
+  llvm::SmallVector<mlir::AffineExpr> exprs{import.loop(0), import.loop(1)};
+  for (unsigned axis = 0; axis < conv.spatial; ++axis) {
+    const mlir::AffineExpr at = import.loop(2 + axis);
+    exprs.append({at.floorDiv(conv.windows.strides[axis]), at % conv.windows.strides[axis]});
   }
-  return true;
+  spec.inputs.push_back({phases, import.map(rank, exprs)});
+  spec.body = [](BodyBuilder &, llvm::ArrayRef<Scalar> x, Scalar) { return x[0]; };
+  return import.generic(spec);
+}
+
+/// Computes all phases in one sum, whose result has the dimensions n, oc, and for each axis the row
+/// and the phase. The phases must have equal rows and read the same elements of x, and the first
+/// output must belong to the first phase.
+Tensor sumInPhases(ImportContext &import, const TransposedConv &conv,
+                   llvm::ArrayRef<Phase> phases) {
+  const auto spatial = static_cast<unsigned>(conv.spatial);
+  const bool hasChannels = conv.inPerGroup > 1;
+  const unsigned channelLoop = 2 + 2 * spatial, firstTap = channelLoop + (hasChannels ? 1 : 0);
+  const unsigned loops = firstTap + spatial;
+  const mlir::AffineExpr channel = hasChannels ? import.loop(channelLoop) : import.number(0);
+  Rows rows;
+  GenericSpec spec;
+  spec.resultType = conv.x.type;
+  spec.resultDims = {conv.x.dims[0], import.number(conv.outPerGroup)};
+  Dims filterDims{import.number(conv.outPerGroup)};
+  llvm::SmallVector<mlir::AffineExpr> results{import.loop(0), import.loop(1)};
+  llvm::SmallVector<mlir::AffineExpr> inputs{import.loop(0), channel}, filters{import.loop(1)};
+  for (unsigned axis = 0; axis < spatial; ++axis) {
+    const Dim stride = import.number(conv.windows.strides[axis]);
+    const mlir::AffineExpr row = import.loop(2 + 2 * axis), phase = import.loop(3 + 2 * axis);
+    rows.first.push_back(conv.firstRow(axis));
+    rows.count.push_back(ceilDivDims(conv.outputs[axis], stride));
+    spec.resultDims.append({rows.count.back(), stride});
+    results.append({row, phase});
+    filters.push_back(phase);
+    filterDims.push_back(stride);
+    inputs.push_back(row + import.loop(firstTap + axis) * phases.front().taps[axis].dilation);
+  }
+  filters.push_back(channel);
+  filterDims.push_back(import.number(conv.inPerGroup));
+  for (unsigned axis = 0; axis < spatial; ++axis) {
+    filters.push_back(import.loop(firstTap + axis));
+    filterDims.push_back(import.number(phases.front().taps[axis].count));
+  }
+  spec.reduction.assign(loops, false);
+  std::fill(spec.reduction.begin() + channelLoop, spec.reduction.end(), true);
+  spec.resultMap = import.map(loops, results);
+  spec.init = numberOf(conv.x.type, 0);
+  spec.inputs.push_back({operandOf(import, conv, phases.front(), rows), import.map(loops, inputs)});
+  spec.inputs.push_back(
+      {reshape(import, joinFilters(import, conv, phases, ChannelOrder::kByChannel), filterDims),
+       import.map(loops, filters)});
+  spec.body = [](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar total) {
+    return b.add(total, b.mul(in[0], in[1]));
+  };
+  return unfold(import, conv, import.generic(spec));
 }
 
 /// Computes the phases, each with the bias, and interleaves them.
@@ -411,14 +501,22 @@ void importConvTranspose(ImportContext &import, const Node &node) {
   readOutputSizes(import, node, conv);
   const std::optional<Tensor> bias = import.optionalInput(node, 2);
   const std::vector<Phase> phases = phasesOf(conv);
-  if (import.savesMemory() && phases.size() > 1) {
-    const Tensor y = sumInOneOperator(import, conv);
-    return import.setOutput(node, 0, bias ? addChannelBias(import, y, *bias) : y);
-  }
+  const auto withBias = [&](const Tensor &y) {
+    import.setOutput(node, 0, bias ? addChannelBias(import, y, *bias) : y);
+  };
+  if (import.savesMemory() && phases.size() > 1)
+    return withBias(sumInOneOperator(import, conv));
   const bool isOne =
       conv.group == 1 && !phases.front().isEmpty() &&
       llvm::all_of(phases, [&](const Phase &phase) { return phase.taps == phases.front().taps; });
-  if (canInterleave(import, conv, phases, isOne))
+  const bool areEqual = haveEqualRows(import, conv, phases);
+  const bool isAligned = llvm::all_of(llvm::seq<size_t>(0, conv.spatial),
+                                      [&](size_t axis) { return conv.firstPhase(axis) == 0; });
+  constexpr size_t kMaxAxes =
+      2; // With more, the filter would have more dimensions than a tensor may.
+  if (areEqual && isOne && isAligned && conv.spatial <= kMaxAxes)
+    return withBias(sumInPhases(import, conv, phases));
+  if (areEqual && paysToInterleave(conv, isOne))
     return import.setOutput(node, 0, interleavePhases(import, conv, phases, bias));
   Rows rows;
   for (size_t axis = 0; axis < conv.spatial; ++axis) {

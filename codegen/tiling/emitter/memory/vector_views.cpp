@@ -1,4 +1,4 @@
-#include "codegen/tiling/emitter/vector_views.h"
+#include "codegen/tiling/emitter/memory/vector_views.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

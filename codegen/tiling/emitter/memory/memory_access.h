@@ -1,4 +1,4 @@
-// Emits the loads and stores of a kernel's buffers.
+// Emits the loads of a kernel's operands.
 //
 // Addresses are compared as expressions. An element that several points share is loaded once, and
 // an aligned group of four neighbours is one vector access: a vec4, or a 32-bit word of four bytes.
@@ -10,16 +10,16 @@
 #pragma once
 
 #include "codegen/tiling/emitter/kernel_context.h"
-#include "codegen/tiling/emitter/vector_views.h"
+#include "codegen/tiling/emitter/memory/vector_views.h"
 
 namespace gantry::codegen {
 
 class MemoryAccess {
 public:
   explicit MemoryAccess(const KernelContext &context)
-      : tile_(context.tile), readsTexels_(context.readsTexels), space_(context.space),
-        sink_(context.sink), shapes_(context.shapes), guards_(context.guards),
-        invocation_(context.invocation) {}
+      : context_(context), tile_(context.tile), readsTexels_(context.readsTexels),
+        space_(context.space), sink_(context.sink), shapes_(context.shapes),
+        guards_(context.guards), invocation_(context.invocation) {}
 
   /// The value of a load whose guard does not hold.
   enum class Outside : uint8_t { kAnything, kZero };
@@ -32,9 +32,6 @@ public:
   bool areWords(mlir::BlockArgument tensor, llvm::ArrayRef<Point> points);
   /// Returns, for each point, the word that contains its byte. Requires areWords().
   Values loadWords(mlir::BlockArgument tensor, llvm::ArrayRef<Point> points);
-
-  /// Stores elements of the result. A point is stored if its guard holds.
-  void store(llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);
 
 private:
   struct Request;
@@ -50,20 +47,17 @@ private:
   void loadVectors(const Request &request, Values &result, llvm::SmallVectorImpl<bool> &done);
   void loadOddRuns(const Request &request, Values &result, llvm::SmallVectorImpl<bool> &done);
   Values loadOddRun(const Request &request, const OddRun &run);
-  Values loadGroups(const Request &request, const IndexExpr &first, int32_t guard, int64_t count);
+  mlir::Value orZero(mlir::Value element, int32_t guard, int32_t known);
+  Values loadGroups(const Request &request, const IndexExpr &first, const OddRun &run,
+                    int64_t count);
   void loadElements(const Request &request, Values &result, llvm::ArrayRef<bool> done);
   mlir::Value loadVector(const Request &request, const IndexExpr &index, int32_t guard);
   mlir::Value loadElement(const Request &request, const IndexExpr &address, int32_t guard);
-  void storeVectors(mlir::RankedTensorType type, llvm::ArrayRef<Point> points,
-                    llvm::ArrayRef<IndexExpr> addresses, llvm::ArrayRef<mlir::Value> values,
-                    KernelSink::GuardedBlocks &blocks, llvm::SmallVectorImpl<bool> &done);
-  void storeUnder(int32_t guard, KernelSink::GuardedBlocks &blocks,
-                  llvm::function_ref<void()> body);
 
   mlir::Value guardedAddress(unsigned buffer, const IndexExpr &address, int64_t elements,
                              int32_t guard);
-  double vectorCost(const IndexExpr &index) const;
 
+  const KernelContext &context_;
   const TileShape &tile_;
   const bool readsTexels_;
   IndexSpace &space_;

@@ -1,4 +1,4 @@
-#include "codegen/tiling/emitter/shared_memory.h"
+#include "codegen/tiling/emitter/memory/shared_memory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -1,4 +1,6 @@
-#include "codegen/tiling/emitter/memory_access.h"
+#include "codegen/tiling/emitter/memory/memory_access.h"
+
+#include "codegen/tiling/emitter/memory/vector_groups.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -11,47 +13,7 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kWidth = 4;     // Elements of a vector.
 constexpr int64_t kMinOddRun = 2; // A single element is cheaper to load by itself.
-// The cost of a vector access in which each lane touches another cache line, relative to one in
-// which neighbouring lanes access neighbouring vectors.
-constexpr double kScatteredCost = 2;
-
-/// An aligned group of four elements, accessed under a guard.
-struct Group {
-  int32_t guard;
-  IndexExpr start; // The address of the first element, in elements.
-  bool operator<(const Group &other) const {
-    return guard != other.guard ? guard < other.guard : start < other.start;
-  }
-};
-
-/// The points in a group: the position of each in the list of points, and its element in the group
-/// (0 to 3).
-using Members = llvm::SmallVector<std::pair<unsigned, int64_t>>;
-
-/// Sorts addresses into aligned groups. Leaves out addresses whose variable part (IndexExpr::base)
-/// is not always a multiple of four, and groups with fewer than `minElements` distinct elements.
-/// guards: the guard of each address.
-std::map<Group, Members> alignedGroups(const IndexSpace &space, llvm::ArrayRef<IndexExpr> addresses,
-                                       llvm::ArrayRef<int32_t> guards, unsigned minElements) {
-  std::map<Group, Members> groups;
-  for (unsigned i = 0; i < addresses.size(); ++i) {
-    if (space.baseDivisor(addresses[i]) % kWidth != 0)
-      continue;
-    Group group{guards[i], addresses[i]};
-    int64_t lane = ((addresses[i].constant % kWidth) + kWidth) % kWidth;
-    group.start.constant -= lane;
-    groups[group].push_back({i, lane});
-  }
-  for (auto it = groups.begin(); it != groups.end();) {
-    unsigned lanes = 0;
-    for (auto [i, lane] : it->second)
-      lanes |= 1u << lane;
-    it = static_cast<unsigned>(__builtin_popcount(lanes)) < minElements ? groups.erase(it) : ++it;
-  }
-  return groups;
-}
 
 } // namespace
 
@@ -67,22 +29,6 @@ Value MemoryAccess::guardedAddress(unsigned buffer, const IndexExpr &address, in
   Value value = sink_.address(buffer, address, elements);
   Value zero = sink_.create<arith::ConstantIndexOp>(0);
   return sink_.create<arith::SelectOp>(test, value, zero);
-}
-
-/// Returns the cost of a vector access, relative to an access in which neighbouring invocations
-/// access the same vector or neighbouring ones. If no lanes share the tile, the cost is 1 in a
-/// kernel with a reduction: such a kernel reads most operands from caches.
-double MemoryAccess::vectorCost(const IndexExpr &index) const {
-  const IndexExpr &lane = invocation_.lane;
-  bool scattered = false;
-  if (tile_.lanes > 1) {
-    scattered = !space_.isUniform(index) && !(space_.splitUniform(index).second == lane);
-  } else if (tile_.reduction.empty() && !lane.isConstant()) {
-    for (const auto &[variable, coefficient] : index.terms)
-      if (variable == lane.terms.front().first)
-        scattered = coefficient != 1;
-  }
-  return scattered ? kScatteredCost : 1;
 }
 
 // ---- loads --------------------------------------------------------------------------------------
@@ -130,33 +76,41 @@ void MemoryAccess::loadVectors(const Request &request, Values &result,
                                llvm::SmallVectorImpl<bool> &done) {
   llvm::SmallVector<int32_t> guards;
   for (const Point &point : request.points)
-    guards.push_back(request.outside == Outside::kAnything ? guards_.ofVector(point.guard)
-                                                           : point.guard);
+    guards.push_back(guards_.ofVector(point.guard));
   // A group of which only some elements are read may lie partly beyond the tensor.
   const LayoutAttr layout = shapes_.layout(request.buffer);
   const bool hasWholeGroups =
       hasVectorView(request.type, layout, shapes_.divisorsOf(request.tensor)) ||
       (readsTexels_ && isPaddedView(request.type, layout));
   // A texel costs less than a single element of a storage buffer.
-  const unsigned minElements = !hasWholeGroups ? kWidth : readsTexels_ ? 1 : 2;
+  const unsigned minElements = !hasWholeGroups ? kVectorWidth : readsTexels_ ? 1 : 2;
   auto groups = alignedGroups(space_, request.addresses, guards, minElements);
   SharedVectors shared;
   if (tile_.lanes > 1) {
     llvm::SmallVector<std::pair<int32_t, IndexExpr>> uniform;
     for (auto &[group, members] : groups)
       if (space_.isUniform(group.start) && guards_.isUniform(group.guard))
-        uniform.push_back({group.guard, space_.divideExactly(group.start, kWidth)});
+        uniform.push_back({group.guard, space_.divideExactly(group.start, kVectorWidth)});
     shared = loadShared(request, uniform);
   }
   const Type element = request.type.getElementType();
+  std::map<IndexExpr, llvm::SmallVector<std::pair<int32_t, PlacedVector>, 1>> loaded;
   for (auto &[group, members] : groups) {
-    const IndexExpr index = space_.divideExactly(group.start, kWidth);
+    const IndexExpr index = space_.divideExactly(group.start, kVectorWidth);
+    int32_t guard = group.guard; // The guard under which the vector was loaded.
     PlacedVector placed;
+    auto &known = loaded[index];
+    const auto *weaker = llvm::find_if(known, [&, own = group.guard](const auto &other) {
+      return guards_.common(other.first, own) == other.first;
+    });
     if (auto found = shared.find({group.guard, index}); found != shared.end()) {
       placed = found->second;
+    } else if (weaker != known.end()) {
+      std::tie(guard, placed) = *weaker;
     } else {
-      sink_.count(Cost::kVectorLoad, vectorCost(index));
+      sink_.count(Cost::kVectorLoad, vectorCost(context_, index));
       placed.vector = loadVector(request, index, group.guard);
+      known.push_back({group.guard, placed});
     }
     Value passed; // The result of the last shuffle.
     for (auto [i, lane] : members) {
@@ -173,6 +127,8 @@ void MemoryAccess::loadVectors(const Request &request, Values &result,
         }
         return request.asWords ? part : elementOf(builder, loc, part, isWord ? lane : 0, element);
       });
+      if (request.outside == Outside::kZero)
+        result[i] = orZero(result[i], group.guard, guard);
     }
   }
 }
@@ -281,10 +237,10 @@ Value MemoryAccess::loadByLanes(const Request &request, const Progression &run) 
 
 Value MemoryAccess::loadVector(const Request &request, const IndexExpr &index, int32_t guard) {
   Value vector =
-      sink_.loadVector(request.buffer, guardedAddress(request.buffer, index, kWidth, guard));
+      sink_.loadVector(request.buffer, guardedAddress(request.buffer, index, kVectorWidth, guard));
   if (request.outside == Outside::kAnything || guard == 0)
     return vector;
-  sink_.count(Cost::kArithmetic, kWidth);
+  sink_.count(Cost::kArithmetic, kVectorWidth);
   return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
     Value zero = builder.create<arith::ConstantOp>(loc, vector.getType(),
                                                    builder.getZeroAttr(vector.getType()));
@@ -292,39 +248,49 @@ Value MemoryAccess::loadVector(const Request &request, const IndexExpr &index, i
   });
 }
 
-/// Neighbours under one guard, from the address `first` on. The variable part of the address is not
-/// always a multiple of four.
+/// Neighbours from the address `first` on. The variable part of the address is not always a
+/// multiple of four.
 struct MemoryAccess::OddRun {
-  int32_t guard;
+  int32_t guard; // The conditions that the guards of all members have.
   IndexExpr first;
-  int64_t length = 0; // From the first to the last element.
-  Members members{};  // The points in the run, and the distance of each from `first`.
+  int64_t length = 0;       // From the first to the last element.
+  Members members{};        // The points in the run, and the distance of each from `first`.
+  bool isGuardWeak = false; // The guard lacks a condition of a member.
 };
 
 /// Loads the remaining runs of neighbours, which may begin at any address.
 void MemoryAccess::loadOddRuns(const Request &request, Values &result,
                                llvm::SmallVectorImpl<bool> &done) {
-  // The points by guard and variable part of the address, and then by the constant part.
+  // The points by the variable part of the address, and then by the constant part. Loads that
+  // return zeros where a guard does not hold select them by element, so the guards of a run may
+  // differ; other loads have one guard in a run.
   std::map<Group, std::map<int64_t, llvm::SmallVector<unsigned>>> families;
+  const bool hasZeros = request.outside == Outside::kZero;
   for (unsigned i = 0; i < request.points.size(); ++i) {
     const IndexExpr &address = request.addresses[i];
-    if (done[i] || space_.baseDivisor(address) % kWidth == 0)
+    if (done[i] || space_.baseDivisor(address) % kVectorWidth == 0)
       continue;
-    const int32_t guard = request.outside == Outside::kAnything
-                              ? guards_.ofVector(request.points[i].guard)
-                              : request.points[i].guard;
+    const int32_t guard = hasZeros ? 0 : guards_.ofVector(request.points[i].guard);
     families[{guard, address.base()}][address.constant].push_back(i);
   }
   for (const auto &[family, points] : families) {
     std::vector<OddRun> runs;
     for (const auto &[constant, sharing] : points) {
+      const int32_t guard =
+          hasZeros ? guards_.ofVector(request.points[sharing.front()].guard) : family.guard;
       if (runs.empty() || constant != runs.back().first.constant + runs.back().length) {
-        runs.push_back({family.guard, family.start});
+        runs.push_back({guard, family.start});
         runs.back().first.constant = constant;
       }
       OddRun &run = runs.back();
-      for (unsigned i : sharing)
+      for (unsigned i : sharing) {
         run.members.push_back({i, run.length});
+        const int32_t own = guards_.ofVector(request.points[i].guard);
+        if (hasZeros && own != run.guard) {
+          run.guard = guards_.common(run.guard, own);
+          run.isGuardWeak = true;
+        }
+      }
       ++run.length;
     }
     for (const OddRun &run : runs) {
@@ -333,34 +299,49 @@ void MemoryAccess::loadOddRuns(const Request &request, Values &result,
       const Values elements = loadOddRun(request, run);
       for (auto [i, element] : run.members) {
         done[i] = true;
-        result[i] = elements[element];
+        result[i] = hasZeros ? orZero(elements[element], guards_.ofVector(request.points[i].guard),
+                                      run.guard)
+                             : elements[element];
       }
     }
   }
+}
+
+/// Returns the element, or zero if `guard` does not hold. The element is zero already if `known`
+/// does not hold.
+Value MemoryAccess::orZero(Value element, int32_t guard, int32_t known) {
+  if (guard == known)
+    return element;
+  sink_.count(Cost::kArithmetic);
+  return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
+    Value zero = builder.create<arith::ConstantOp>(loc, element.getType(),
+                                                   builder.getZeroAttr(element.getType()));
+    return builder.create<arith::SelectOp>(loc, guards_.test(guard), element, zero);
+  });
 }
 
 /// Returns the elements of a run: loads the vectors that contain them, and moves the elements to
 /// the front by the remainder of the address modulo four.
 Values MemoryAccess::loadOddRun(const Request &request, const OddRun &run) {
   // The address is a multiple of `unit` plus `skipped`.
-  const int64_t unit = std::gcd(space_.baseDivisor(run.first), kWidth);
+  const int64_t unit = std::gcd(space_.baseDivisor(run.first), kVectorWidth);
   const int64_t skipped = ((run.first.constant % unit) + unit) % unit;
   const int64_t needed = skipped + run.length;
   IndexExpr start = run.first;
   start.constant -= skipped;
-  const IndexExpr index = space_.floorDiv(start, IndexExpr(kWidth));
-  const IndexExpr remainder = space_.sub(start, space_.scale(index, kWidth));
-  Values elements = loadGroups(request, index, run.guard, needed + kWidth - unit);
+  const IndexExpr index = space_.floorDiv(start, IndexExpr(kVectorWidth));
+  const IndexExpr remainder = space_.sub(start, space_.scale(index, kVectorWidth));
+  Values elements = loadGroups(request, index, run, needed + kVectorWidth - unit);
   sink_.count(Cost::kArithmetic, 3); // The remainder and the tests of its bits.
-  for (int64_t step = unit; step < kWidth; step *= 2) {
+  for (int64_t step = unit; step < kVectorWidth; step *= 2) {
     Value moves = sink_.build([&](OpBuilder &builder, Location loc) -> Value {
       Value bit = builder.create<arith::AndIOp>(loc, sink_.index(remainder),
                                                 builder.create<arith::ConstantIndexOp>(loc, step));
       return builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bit,
                                            builder.create<arith::ConstantIndexOp>(loc, 0));
     });
-    // Later steps move elements by kWidth - 2 * step at most.
-    const int64_t kept = needed + kWidth - 2 * step;
+    // Later steps move elements by kVectorWidth - 2 * step at most.
+    const int64_t kept = needed + kVectorWidth - 2 * step;
     sink_.count(Cost::kArithmetic, static_cast<double>(kept));
     for (int64_t i = 0; i < kept; ++i)
       elements[i] = sink_.create<arith::SelectOp>(moves, elements[i + step], elements[i]);
@@ -374,28 +355,35 @@ Values MemoryAccess::loadOddRun(const Request &request, const OddRun &run) {
 }
 
 /// Returns the first `count` elements, rounded up to whole vectors, from the vector number `first`
-/// on. Vectors beyond the tensor's last one have any elements.
-Values MemoryAccess::loadGroups(const Request &request, const IndexExpr &first, int32_t guard,
+/// on. Vectors outside of the tensor have any elements.
+Values MemoryAccess::loadGroups(const Request &request, const IndexExpr &first, const OddRun &run,
                                 int64_t count) {
   IndexExpr end(shapes_.layout(request.buffer).getStart());
   IndexExpr size(1);
   for (const IndexExpr &extent : shapes_.storageShape(request.buffer, request.tensor))
     size = space_.mul(size, extent);
   end = space_.add(end, size);
-  const IndexExpr last = space_.sub(space_.ceilDiv(end, kWidth), IndexExpr(1));
+  const IndexExpr last = space_.sub(space_.ceilDiv(end, kVectorWidth), IndexExpr(1));
   Values elements;
-  for (int64_t v = 0; v * kWidth < count; ++v) {
+  for (int64_t v = 0; v * kVectorWidth < count; ++v) {
     IndexExpr index = space_.add(first, IndexExpr(v));
-    if (v > 0 && space_.range(space_.sub(last, index)).low < 0) {
-      sink_.count(Cost::kArithmetic);
-      const IndexRange bounds = space_.range(index);
+    const IndexRange bounds = space_.range(index);
+    const bool mayFollow =
+        (v > 0 || run.isGuardWeak) && space_.range(space_.sub(last, index)).low < 0;
+    const bool mayPrecede = run.isGuardWeak && bounds.low < 0;
+    if (mayFollow || mayPrecede) {
+      sink_.count(Cost::kArithmetic, mayFollow + mayPrecede);
       const bool perLane = !space_.isUniform(index);
-      Value clamped = sink_.create<arith::MinSIOp>(sink_.index(index), sink_.index(last));
-      index = space_.addVariable(clamped, bounds.low, bounds.high, perLane);
+      Value clamped = sink_.index(index);
+      if (mayFollow)
+        clamped = sink_.create<arith::MinSIOp>(clamped, sink_.index(last));
+      if (mayPrecede)
+        clamped = sink_.create<arith::MaxSIOp>(clamped, sink_.create<arith::ConstantIndexOp>(0));
+      index = space_.addVariable(clamped, mayPrecede ? 0 : bounds.low, bounds.high, perLane);
     }
-    sink_.count(Cost::kVectorLoad, vectorCost(index));
-    Value vector = loadVector(request, index, guard);
-    for (int64_t lane = 0; lane < kWidth; ++lane)
+    sink_.count(Cost::kVectorLoad, vectorCost(context_, index));
+    Value vector = loadVector(request, index, run.guard);
+    for (int64_t lane = 0; lane < kVectorWidth; ++lane)
       elements.push_back(sink_.build([&](OpBuilder &builder, Location loc) -> Value {
         return builder.create<vector::ExtractOp>(loc, vector, lane);
       }));
@@ -441,76 +429,14 @@ bool MemoryAccess::areWords(BlockArgument tensor, llvm::ArrayRef<Point> points) 
     return false;
   const auto addresses = shapes_.addressesOf(buffer, tensor, points);
   for (size_t i = 0; i < points.size(); ++i) {
-    IndexExpr expected = addresses[i - i % kWidth];
-    expected.constant += i % kWidth;
-    if (!(addresses[i] == expected) || points[i].guard != points[i - i % kWidth].guard ||
-        (i % kWidth == 0 &&
-         (addresses[i].constant % kWidth != 0 || space_.baseDivisor(addresses[i]) % kWidth != 0)))
+    IndexExpr expected = addresses[i - i % kVectorWidth];
+    expected.constant += i % kVectorWidth;
+    if (!(addresses[i] == expected) || points[i].guard != points[i - i % kVectorWidth].guard ||
+        (i % kVectorWidth == 0 && (addresses[i].constant % kVectorWidth != 0 ||
+                                   space_.baseDivisor(addresses[i]) % kVectorWidth != 0)))
       return false;
   }
   return true;
-}
-
-// ---- stores -------------------------------------------------------------------------------------
-
-/// Emits the stores of `body` under a guard. Stores under equal guards share one scf.if.
-void MemoryAccess::storeUnder(int32_t guard, KernelSink::GuardedBlocks &blocks,
-                              llvm::function_ref<void()> body) {
-  if (guard == 0)
-    body();
-  else
-    sink_.ifGuard(
-        blocks, guard, [&] { return guards_.test(guard); }, body);
-}
-
-void MemoryAccess::store(llvm::ArrayRef<Point> points, llvm::ArrayRef<Value> values) {
-  const unsigned buffer = shapes_.tensorCount();
-  auto type = cast<RankedTensorType>(shapes_.result().getType());
-  auto addresses = shapes_.addressesOf(buffer, shapes_.result(), points);
-  llvm::SmallVector<bool> done(points.size(), false);
-  KernelSink::GuardedBlocks blocks;
-  if (mayBeVectors(type, shapes_.layout(buffer)))
-    storeVectors(type, points, addresses, values, blocks, done);
-  const bool isBool = type.getElementType().isInteger(1);
-  for (unsigned i = 0; i < points.size(); ++i) {
-    if (done[i])
-      continue;
-    sink_.count(Cost::kScalarStore);
-    storeUnder(points[i].guard, blocks, [&] {
-      Value value = values[i];
-      if (isBool)
-        value = sink_.build([&](OpBuilder &builder, Location loc) {
-          return builder.create<arith::ExtUIOp>(loc, builder.getI8Type(), value);
-        });
-      sink_.storeElement(buffer, value, sink_.address(buffer, addresses[i], 1));
-    });
-  }
-}
-
-void MemoryAccess::storeVectors(RankedTensorType type, llvm::ArrayRef<Point> points,
-                                llvm::ArrayRef<IndexExpr> addresses, llvm::ArrayRef<Value> values,
-                                KernelSink::GuardedBlocks &blocks,
-                                llvm::SmallVectorImpl<bool> &done) {
-  const unsigned buffer = shapes_.tensorCount();
-  const Type vectorType = vectorTypeOf(type.getElementType(), false);
-  llvm::SmallVector<int32_t> guards;
-  for (const Point &point : points)
-    guards.push_back(point.guard);
-  for (auto &[group, members] : alignedGroups(space_, addresses, guards, kWidth)) {
-    const IndexExpr index = space_.divideExactly(group.start, kWidth);
-    sink_.count(Cost::kVectorStore, vectorCost(index));
-    llvm::SmallVector<Value, 4> elements(kWidth);
-    for (auto [i, lane] : members) {
-      done[i] = true;
-      elements[lane] = values[i];
-    }
-    storeUnder(group.guard, blocks, [&] {
-      Value vector = sink_.build([&](OpBuilder &builder, Location loc) {
-        return packVector(builder, loc, elements, vectorType);
-      });
-      sink_.storeVector(buffer, vector, sink_.address(buffer, index, kWidth));
-    });
-  }
 }
 
 } // namespace gantry::codegen

@@ -1,0 +1,44 @@
+// Finds accesses that one vector can serve: sorts addresses into aligned groups of four elements,
+// and states the cost of a vector access.
+//
+// Thread safety: as KernelContext.
+#pragma once
+
+#include "codegen/tiling/emitter/kernel_context.h"
+
+#include <map>
+
+namespace gantry::codegen {
+
+constexpr int64_t kVectorWidth = 4; // Elements of a vector.
+
+/// An aligned group of four elements, accessed under a guard.
+struct Group {
+  int32_t guard;
+  IndexExpr start; // The address of the first element, in elements.
+  bool operator<(const Group &other) const {
+    return guard != other.guard ? guard < other.guard : start < other.start;
+  }
+};
+
+/// The points in a group: the position of each in the list of points, and its element in the group
+/// (0 to 3).
+using Members = llvm::SmallVector<std::pair<unsigned, int64_t>>;
+
+/// Sorts addresses into aligned groups. Leaves out addresses whose variable part (IndexExpr::base)
+/// is not always a multiple of four, and groups with fewer than `minElements` distinct elements.
+/// guards: the guard of each address.
+std::map<Group, Members> alignedGroups(const IndexSpace &space, llvm::ArrayRef<IndexExpr> addresses,
+                                       llvm::ArrayRef<int32_t> guards, unsigned minElements);
+
+// The cost of a vector access in which each lane touches another cache line, relative to one in
+// which neighbouring lanes access neighbouring vectors.
+constexpr double kScatteredCost = 2;
+
+/// Returns the cost of a vector access, relative to an access in which neighbouring invocations
+/// access the same vector or neighbouring ones. If no lanes share the tile, the cost is 1 in a
+/// kernel with a reduction: such a kernel reads most operands from caches. index: the vector's
+/// number.
+double vectorCost(const KernelContext &context, const IndexExpr &index);
+
+} // namespace gantry::codegen

@@ -1,0 +1,57 @@
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:lavapipe},cse,loop-invariant-code-motion,cse))' | FileCheck %s
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:lavapipe},cse,loop-invariant-code-motion,cse,convert-kernels-to-spirv,bind-buffers,spirv.module(spirv-update-vce)))' | FileCheck %s --check-prefix=BIND
+
+#from = affine_map<(m, n) -> (n, m)>
+#id = affine_map<(m, n) -> (m, n)>
+
+// The rows of the result begin at addresses with different remainders modulo four. Rows that are
+// four apart have the same remainder, so each row of a tile stores vectors through the view for its
+// remainder. The last vector of a row is stored element by element, in a loop that has no rounds in
+// other invocations.
+// CHECK-LABEL: func.func @kernel_0_texel(
+// CHECK-SAME: %[[ALIGNED:[a-z0-9]+]]: memref<?xvector<4xf32>, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1]>}
+// CHECK-SAME: %[[AT1:[a-z0-9]+]]: memref<?xvector<4xf32>, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1] skipped = 1>}
+// CHECK-SAME: %[[AT2:[a-z0-9]+]]: memref<?xvector<4xf32>, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1] skipped = 2>}
+// CHECK-SAME: %[[AT3:[a-z0-9]+]]: memref<?xvector<4xf32>, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1] skipped = 3>}
+// CHECK-DAG: memref.store %{{.*}}, %[[ALIGNED]][
+// CHECK-DAG: memref.store %{{.*}}, %[[AT1]][
+// CHECK-DAG: memref.store %{{.*}}, %[[AT2]][
+// CHECK-DAG: memref.store %{{.*}}, %[[AT3]][
+// CHECK: %[[ROUNDS:.*]] = arith.select %{{.*}}, %c0{{.*}}, %c4
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %[[ROUNDS]]
+// CHECK: memref.store %{{.*}} : memref<?xf32
+
+// A vector at an even element is two words of 64 bits; at an odd element it is four floats.
+// BIND: gantry.buffers = #gantry.buffers<mode = texel,
+// BIND-DAG: spirv.GlobalVariable @buffer1_vec4_at1 bind(0, 1) {aliased} : !spirv.ptr<!spirv.struct<(!spirv.rtarray<vector<4xf32>, stride=16> [4])>
+// BIND-DAG: spirv.GlobalVariable @buffer1_vec4_at2 bind(0, 1) {aliased} : !spirv.ptr<!spirv.struct<(!spirv.rtarray<vector<2xi64>, stride=16> [8])>
+// BIND-DAG: spirv.GlobalVariable @buffer1_vec4_at3 bind(0, 1) {aliased} : !spirv.ptr<!spirv.struct<(!spirv.rtarray<vector<4xf32>, stride=16> [12])>
+module {
+  module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_0(%x: tensor<511x1023xf32>) -> tensor<1023x511xf32> attributes {gantry.signature = #gantry.signature} {
+      %e = tensor.empty() : tensor<1023x511xf32>
+      %0 = linalg.generic {indexing_maps = [#from, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<511x1023xf32>) outs(%e : tensor<1023x511xf32>) {
+      ^bb0(%p: f32, %o: f32):
+        linalg.yield %p : f32
+      } -> tensor<1023x511xf32>
+      return %0 : tensor<1023x511xf32>
+    }
+  }
+
+  // The last element of a row is padding. It is loaded with its neighbours, and replaced by zero.
+  // CHECK-LABEL: func.func @kernel_1_texel(
+  // CHECK-NOT: memref.load {{.*}} : memref<?xf32
+  // CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : f32
+  // CHECK-NOT: memref.load {{.*}} : memref<?xf32
+  // CHECK: return
+  module @kernel_1 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_1(%x: tensor<256x255xf32>) -> tensor<256x256xf32> attributes {gantry.signature = #gantry.signature} {
+      %z = arith.constant 0.0 : f32
+      %0 = tensor.pad %x low[0, 0] high[0, 1] {
+      ^bb0(%i: index, %j: index):
+        tensor.yield %z : f32
+      } : tensor<256x255xf32> to tensor<256x256xf32>
+      return %0 : tensor<256x256xf32>
+    }
+  }
+}
