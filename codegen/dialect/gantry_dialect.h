@@ -33,6 +33,9 @@
 
 namespace gantry::codegen {
 
+/// The largest `skipped` of a BindingAttr.
+inline constexpr int64_t kMaxSkippedElements = 3;
+
 /// Returns the operation's attribute of type Attr, or null if it has none. Attr is a type of this
 /// dialect, and the attribute's name is the mnemonic of the type.
 template <typename Attr> Attr attributeOf(mlir::Operation *op) {

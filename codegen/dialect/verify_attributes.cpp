@@ -266,9 +266,11 @@ LogicalResult BindingAttr::verify(Diagnose error, ArgumentRole role, int64_t ind
                    << (numbered ? " needs an index" : " has no index");
   if (texelsOf && role != ArgumentRole::kBuffer)
     return error() << "a " << stringifyArgumentRole(role) << " is not read as texels";
-  if (skipped < 0 || skipped > 3 || (skipped > 0 && role != ArgumentRole::kBuffer))
-    return error() << "a view of a " << stringifyArgumentRole(role) << " cannot skip " << skipped
-                   << " elements";
+  if (skipped < 0 || skipped > kMaxSkippedElements)
+    return error() << "skipped is " << skipped << "; it must be from 0 to " << kMaxSkippedElements;
+  if (skipped > 0 && (role != ArgumentRole::kBuffer || texelsOf))
+    return error() << "only a view of a buffer's vectors skips elements, not "
+                   << (texelsOf ? "texels" : stringifyArgumentRole(role).str());
   return success();
 }
 

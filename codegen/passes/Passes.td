@@ -562,8 +562,8 @@ def ShareKernels : Pass<"share-kernels", "::mlir::ModuleOp"> {
     Runs on kernels that are functions on buffers. Two kernels with equal operations may differ in
     constants that are bounds of loops or parts of addresses. The first of such kernels then takes
     these constants as arguments, like the sizes of dynamic dimensions, and serves the dispatches of
-    all. Constants that are multiples of the same number in each kernel share an argument. Drivers
-    compile one kernel instead of many. Divisors stay constants, because drivers replace divisions
+    all. Constants whose differences between the kernels are multiples of the same numbers share an
+    argument. Drivers compile one kernel instead of many. Divisors stay constants, because drivers replace divisions
     by constants with cheaper operations.
 
     `gantry.loops` becomes the largest of the kernels. `gantry.slices` is removed if it differs.
@@ -580,10 +580,10 @@ def ShareKernels : Pass<"share-kernels", "::mlir::ModuleOp"> {
     ```
     After:
     ```mlir
-    %a = gantry.dispatch @kernel_0(%x) dims(%c6)
-    %b = gantry.dispatch @kernel_0(%y) dims(%c7)
+    %a = gantry.dispatch @kernel_0(%x) dims(%c0)
+    %b = gantry.dispatch @kernel_0(%y) dims(%c1)
     module @kernel_0 { func.func @kernel_0(…, %n) {
-      %p = muli %n, %c4   %q = muli %n, %c16
+      %p = addi (muli %n, %c4), %c24   %q = addi (muli %n, %c16), %c96
       scf.for %i = %c0 to %p … muli %j, %q } }
     ```
   }];

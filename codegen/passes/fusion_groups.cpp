@@ -492,6 +492,19 @@ bool FusionGroups::joinsRows(Operation *op, const FusionGroup &group, Place plac
   return group.rows && isElementwise(generic);
 }
 
+/// Returns whether the user, or an operator after it in its only group, is an unfolding. The tiles
+/// of an attention need the dimensions of its rows and values in the result.
+bool FusionGroups::isUnfoldedLater(Operation *user) const {
+  while (true) {
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    if (generic && isUnfolding(generic))
+      return true;
+    if (decisions_.at(user).isRoot || !user->hasOneUse())
+      return false;
+    user = block_.findAncestorOpInBlock(**user->user_begin());
+  }
+}
+
 /// Returns whether evaluating the operator in its users' groups costs no more than storing its
 /// result. joinsRows: the result of joinsRows() for the operator.
 bool FusionGroups::pays(Operation *op, const Use &use, bool joinsRows) const {
@@ -500,6 +513,8 @@ bool FusionGroups::pays(Operation *op, const Use &use, bool joinsRows) const {
   if (joinsRows || ofAttention)
     return true;
   if (!movement && (use.userCount > 1 || use.groups.size() > 1))
+    return false;
+  if (attentions_.contains(op) && isUnfoldedLater(use.firstUser))
     return false;
   if (isReduction(op))
     return use.isDirect && !use.groups.empty() && !use.groups.front()->hasReduction;

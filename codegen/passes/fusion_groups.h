@@ -81,6 +81,7 @@ private:
   Place placeOf(mlir::Operation *user, mlir::Value value, const Decision &context) const;
   static bool joinsRows(mlir::Operation *op, const FusionGroup &group, Place place);
   std::optional<Use> useOf(mlir::Value value);
+  bool isUnfoldedLater(mlir::Operation *user) const;
   bool pays(mlir::Operation *op, const Use &use, bool joinsRows) const;
   bool fitsBuffers(const Use &use, const llvm::SetVector<mlir::Value> &added) const;
   bool tryInline(mlir::Operation *op);
@@ -108,10 +109,10 @@ bool isMovement(mlir::Operation *op);
 /// Readers that evaluated it themselves would lose vector loads.
 bool isShuffle(mlir::Operation *op);
 
-/// Returns whether the operator is a shuffle that joins pairs of neighbouring dimensions, and
-/// leaves out none of their elements: index i of a joined dimension is i / s and i mod s, where s
-/// is the extent of the pair's second dimension. It reads each element once, so the operator before
-/// it can be computed in its dispatch.
+/// Returns whether the operator is a shuffle that joins pairs of neighbouring dimensions: index i
+/// of a joined dimension is i / s and i mod s, where s is the extent of the pair's second
+/// dimension. It reads each element at most once, so the operator before it can be computed in its
+/// dispatch.
 bool isUnfolding(mlir::linalg::GenericOp op);
 
 /// Returns whether the value is a scalar constant or a tensor of equal or undefined elements. Each

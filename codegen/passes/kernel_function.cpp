@@ -157,7 +157,7 @@ private:
     for (ArgumentRole role : kIdRoles)
       addArgument(builder_.getIndexType(), role);
     if (kind_ == TileKind::kTexel) // The views of the result that begin inside of a vector.
-      for (int64_t skipped = 1; skipped <= BuildingSink::kMaxSkipped; ++skipped)
+      for (int64_t skipped = 1; skipped <= kMaxSkippedElements; ++skipped)
         addArgument(types_[2 * tensors_.size() - 1], ArgumentRole::kBuffer,
                     static_cast<int64_t>(tensors_.size()) - 1, {}, skipped);
     kernel_ = builder_.create<func::FuncOp>(loc_, source_.getName(),
@@ -334,7 +334,7 @@ private:
       views.push_back({entry->getArgument(2 * i), entry->getArgument(2 * i + 1), {}});
     if (kind_ == TileKind::kTexel)
       llvm::append_range(views.back().skipping,
-                         entry->getArguments().take_back(BuildingSink::kMaxSkipped));
+                         entry->getArguments().take_back(kMaxSkippedElements));
     llvm::SmallVector<Value> dims;
     for (Value dim : entry->getArguments().slice(2 * tensors_.size(), dimCount_)) {
       const int64_t multiple = multipleOf(source_, dims.size());

@@ -180,35 +180,38 @@ public:
   }
 
 private:
-  /// A slot's value is factor * (parameter number `parameter`).
-  struct Factor {
+  /// A slot's value is base + factor * (parameter number `parameter`).
+  struct Affine {
     size_t parameter;
-    int64_t factor;
+    int64_t factor, base;
   };
 
-  /// Finds the slots that differ between the kernels. Slots whose values are multiples of the same
-  /// numbers share a parameter. Returns false if there would be too many parameters, or one that is
-  /// not in [0, 2^32).
+  /// Finds the slots that differ between the kernels. Slots whose differences between the kernels
+  /// are multiples of the same numbers share a parameter. Returns false if there would be too many
+  /// parameters, or one that is not below 2^32.
   bool chooseParameters() {
     std::map<std::vector<int64_t>, size_t> known;
     for (size_t slot = 0; slot < kernels_.front().slots.size(); ++slot) {
       std::vector<int64_t> values;
-      int64_t divisor = 0;
-      for (const Kernel &kernel : kernels_) {
+      for (const Kernel &kernel : kernels_)
         values.push_back(kernel.slots[slot].value);
-        divisor = std::gcd(divisor, values.back());
-      }
-      if (llvm::all_equal(values))
+      const auto other = llvm::find_if(values, [&](int64_t v) { return v != values.front(); });
+      if (other == values.end())
         continue;
-      if (llvm::all_of(values, [](int64_t value) { return value <= 0; }))
-        divisor = -divisor;
+      // Parameters are not negative, and grow from the first kernel to the next different one.
+      const bool falls = *other < values.front();
+      const int64_t base = falls ? *llvm::max_element(values) : *llvm::min_element(values);
+      int64_t factor = 0;
+      for (int64_t value : values)
+        factor = std::gcd(factor, value - base);
+      factor = falls ? -factor : factor;
       for (int64_t &value : values) {
-        value /= divisor;
-        if (value < 0 || value > UINT32_MAX)
+        value = (value - base) / factor;
+        if (value > UINT32_MAX)
           return false;
       }
       const size_t parameter = known.try_emplace(values, known.size()).first->second;
-      factors_[slot] = {parameter, divisor};
+      slots_[slot] = {parameter, factor, base};
     }
     parameters_.resize(known.size());
     for (auto &[values, parameter] : known)
@@ -217,27 +220,35 @@ private:
     return launch.getBuffers() + launch.getDims() + parameters_.size() <= kMaxPushConstants;
   }
 
-  /// Replaces the slots of the first kernel by multiples of its new arguments.
+  /// Replaces the slots of the first kernel by functions of its new arguments.
   void replaceSlots() {
-    std::map<std::tuple<Operation *, size_t, int64_t>, Value> values;
-    for (auto &[slot, factor] : factors_) {
+    std::map<std::pair<Operation *, size_t>, Value> arguments;
+    std::map<std::tuple<Operation *, size_t, int64_t, int64_t>, Value> values;
+    for (auto &[slot, affine] : slots_) {
       OpOperand &use = *kernels_.front().slots[slot].use;
       auto function = use.getOwner()->getParentOfType<func::FuncOp>();
-      Value &value = values[{function, factor.parameter, factor.factor}];
-      if (!value) {
-        value = values[{function, factor.parameter, 1}];
-        if (!value)
-          value = values[{function, factor.parameter, 1}] = addArgument(function, factor.parameter);
-        if (factor.factor != 1) {
-          OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
-          const Location loc = function.getLoc();
-          Value constant = builder.create<arith::ConstantIndexOp>(loc, factor.factor);
-          values[{function, factor.parameter, factor.factor}] = value =
-              builder.create<arith::MulIOp>(loc, value, constant);
-        }
-      }
+      Value &argument = arguments[{function, affine.parameter}];
+      if (!argument)
+        argument = addArgument(function, affine.parameter);
+      Value &value = values[{function, affine.parameter, affine.factor, affine.base}];
+      if (!value)
+        value = evaluate(function, argument, affine);
       use.set(value);
     }
+  }
+
+  /// Returns the value of a slot. The operations are at the start of the function.
+  static Value evaluate(func::FuncOp function, Value argument, const Affine &affine) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+    const Location loc = function.getLoc();
+    Value value = argument;
+    if (affine.factor != 1)
+      value = builder.create<arith::MulIOp>(
+          loc, value, builder.create<arith::ConstantIndexOp>(loc, affine.factor));
+    if (affine.base != 0)
+      value = builder.create<arith::AddIOp>(
+          loc, value, builder.create<arith::ConstantIndexOp>(loc, affine.base));
+    return value;
   }
 
   static Value addArgument(func::FuncOp function, size_t parameter) {
@@ -289,7 +300,7 @@ private:
   }
 
   std::vector<Kernel> kernels_;
-  std::map<size_t, Factor> factors_;             // By slot.
+  std::map<size_t, Affine> slots_;               // By number of the slot.
   std::vector<std::vector<int64_t>> parameters_; // By parameter: its value for each kernel.
 };
 

@@ -17,6 +17,8 @@ namespace gantry::codegen {
 #define GEN_PASS_DEF_BINDBUFFERS
 #include "codegen/passes/Passes.h.inc"
 
+#include <cassert>
+
 using namespace mlir;
 
 namespace {
@@ -178,6 +180,8 @@ private:
     Type type = view.getType();
     if (mode_ == BindingMode::kTexel && vector && isOnly<spirv::StoreOp>(view))
       type = storedVectors(view, vector, skipped);
+    else
+      assert((skipped == 0 || view.use_empty()) && "only stores of texel kernels skip elements");
     const std::string at = skipped == 0 ? "" : "_at" + std::to_string(skipped);
     auto global = addGlobal(type, "buffer" + Twine(buffer) + suffix + at);
     setDescriptor(global, buffer);

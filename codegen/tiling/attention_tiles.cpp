@@ -2,6 +2,10 @@
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/linalg_patterns.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <cassert>
+
 namespace gantry::codegen {
 
 using namespace mlir;
@@ -17,7 +21,8 @@ constexpr int64_t kMaxUnrolledScores = 1024; // Multiplications in a round of th
 constexpr int64_t kSteps[] = {8, 4};
 
 /// Returns the dimension of the kernel's result that this loop of the product runs over, also
-/// through the operations after the product. None if there is none.
+/// through the operations after the product. A slice after it is a corner (fusion_groups.cpp),
+/// whose dimensions are those of its operand. None if there is none.
 std::optional<unsigned> resultDimOf(linalg::GenericOp product, unsigned loop) {
   linalg::GenericOp op = product;
   while (true) {
@@ -26,11 +31,13 @@ std::optional<unsigned> resultDimOf(linalg::GenericOp product, unsigned loop) {
     Value value = op.getResult(0);
     if (!position || value.use_empty())
       return std::nullopt;
-    OpOperand &use = *value.getUses().begin();
-    op = dyn_cast<linalg::GenericOp>(use.getOwner());
+    OpOperand *use = &*value.getUses().begin();
+    while (auto slice = dyn_cast<tensor::ExtractSliceOp>(use->getOwner()))
+      use = &*slice->getUses().begin();
+    op = dyn_cast<linalg::GenericOp>(use->getOwner());
     if (!op) // The function returns the value.
       return position;
-    auto dim = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&use).getResult(*position));
+    auto dim = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(use).getResult(*position));
     if (!dim)
       return std::nullopt;
     loop = dim.getPosition();
@@ -56,15 +63,18 @@ std::vector<TileShape> attentionTiles(func::FuncOp kernel, const Attention &atte
   for (AffineExpr expr : llvm::reverse(read.getResults().drop_back()))
     if (auto loop = dyn_cast<AffineDimExpr>(expr); loop && !rowDim)
       rowDim = resultDimOf(product, loop.getPosition());
-  if (!valueDim)
-    return {};
-  const int64_t values = extents[attention.valueLoop()], keys = extents[attention.keyLoop()];
+  assert(valueDim && "only permutations, elementwise operators and corners follow an attention");
+  const int64_t keys = extents[attention.keyLoop()];
+  const auto result = cast<RankedTensorType>(kernel.getResultTypes().front());
+  const bool hasVectors = !result.isDynamicDim(*valueDim) && result.getDimSize(*valueDim) % 4 == 0;
+  const int64_t values = result.isDynamicDim(*valueDim) ? extents[attention.valueLoop()]
+                                                        : result.getDimSize(*valueDim);
 
   TileShape tile;
-  tile.result.assign(cast<RankedTensorType>(kernel.getResultTypes().front()).getRank(), 1);
+  tile.result.assign(result.getRank(), 1);
   tile.lanes = sharesTiles(kind) ? profile.subgroupSize : 1;
   tile.laneDim = *valueDim;
-  tile.run = values % 4 == 0 && tile.lanes > 1 ? 4 : 1;
+  tile.run = hasVectors && tile.lanes > 1 ? 4 : 1;
   tile.result[*valueDim] = roundUp(values, tile.run * tile.lanes) / tile.lanes;
   llvm::SmallVector<unsigned> reduced;
   scores.getReductionDims(reduced);

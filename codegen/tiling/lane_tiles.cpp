@@ -75,10 +75,10 @@ int64_t evenSize(int64_t extent, int64_t lanes, int64_t limit) {
 }
 
 /// Returns the block sizes to try along the dimension that is not divided among the lanes: the
-/// multiples of four that divide the extent, blockFor(extent, 16), the largest divisor, and if
-/// these are few, sizes that divide the extent into nearly equal blocks. For a dynamic extent: the
-/// powers of two from four up to the assumed extent, or all powers of two up to it if it is below
-/// four.
+/// multiples of four that divide the extent, blockFor(extent, 16), the largest divisor from 17 to
+/// 32, and if these are few, sizes that divide the extent into nearly equal blocks. For a dynamic
+/// extent: the powers of two from four up to the assumed extent, or all powers of two up to it if
+/// it is below four.
 Sizes blocksFor(const KernelExtents::Span &span) {
   Sizes sizes;
   const int64_t extent = span.extent;

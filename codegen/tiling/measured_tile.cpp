@@ -54,8 +54,10 @@ Status checkLanes(const TileShape &tile, llvm::ArrayRef<KernelExtents::Span> spa
     return misfit("its lanes lie along dimension " + number(tile.laneDim) + ", but the tile has " +
                   number(space.size()) + " dimensions");
   const KernelExtents::Span &along = space[tile.laneDim];
-  if (tile.result[tile.laneDim] % tile.run != 0 || along.divisor % tile.run != 0 ||
-      along.divisor == 0)
+  // The last run of a static extent may be partial, except in tiles with one dimension.
+  const bool mayBePartial = !along.isDynamic && space.size() > 1;
+  if (tile.result[tile.laneDim] % tile.run != 0 || along.divisor == 0 ||
+      (along.divisor % tile.run != 0 && !mayBePartial))
     return misfit("runs of " + number(tile.run) + " do not divide the " +
                   number(tile.result[tile.laneDim]) + " points of a lane and " +
                   (along.isDynamic ? "any extent" : "the extent " + number(along.extent)));

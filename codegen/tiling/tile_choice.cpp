@@ -136,8 +136,13 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
       cheapest.tile = tiles.front();
     return cheapest;
   }
-  if (const auto attention = attentionIn(kernel))
-    return search.cheapest(attentionTiles(kernel, *attention, profile, kind));
+  if (const auto attention = attentionIn(kernel)) {
+    const auto tiles = attentionTiles(kernel, *attention, profile, kind);
+    TileChoice cheapest = search.cheapest(tiles);
+    if (cheapest.tile.result.empty()) // As above.
+      cheapest.tile = tiles.front();
+    return cheapest;
+  }
   const std::vector<CostedTile> starts = startsOf(search, kind);
   CostedTile best = starts.front();
   for (CostedTile start : starts) {

@@ -49,7 +49,8 @@ struct MatrixTile {
 ///
 /// With `lanes` > 1 a workgroup is one subgroup of that many invocations, which share a tile. The
 /// points along `laneDim` are divided into runs of `run` neighbours, and the runs are dealt to the
-/// lanes round-robin. The loads of operand vectors that every lane needs are divided among the
+/// lanes round-robin. The last run of a static extent may be partial, except in tiles with one
+/// dimension. The loads of operand vectors that every lane needs are divided among the
 /// lanes, which shuffle the vectors to each other.
 struct TileShape {
   llvm::SmallVector<int64_t> result;    // Points of an invocation (or lane), per tile dimension.

@@ -37,6 +37,7 @@ ONE_SUM = [
     (8, 3, 1, [5, 4], [4, 6], [2, 3], [1, 1], [0, 0, 0, 0], [0, 0], False),
     (1, 5, 1, [9], [3], [3], [1], [0, 0], [0], True),
     (6, 7, 1, [4], [6], [2], [1], [0, 4], [0], True),
+    (8, 16, 1, [5, 4], [2, 3], [2, 1], [1, 1], [0, 0, 0, 0], [0, 0], True),
 ]
 # Cases in which the convolutions of the phases write the output.
 INTERLEAVED = [

@@ -75,9 +75,10 @@ Value apply(OpBuilder &builder, linalg::GenericOp op, unsigned position, Value v
   return part->getResult(0);
 }
 
-/// Returns the operand of an elementwise operator that unfolds the result of a reduction
-/// (isUnfolding()), if the operator can be applied before it is unfolded: nothing else uses either
-/// tensor, and the operator's other operands do not vary along the unfolded dimensions.
+/// Returns the operand of an elementwise operator that unfolds the result of another operator, such
+/// as a sum over phases (isUnfolding()), if the operator can be applied before it is unfolded:
+/// nothing else uses either tensor, and the operator's other operands do not vary along the
+/// unfolded dimensions.
 OpOperand *unfoldedOperand(linalg::GenericOp op) {
   if (!isElementwise(op) || op->getNumResults() != 1 ||
       !op.getIndexingMapsArray().back().isIdentity() ||
@@ -134,6 +135,7 @@ void applyBefore(linalg::GenericOp op, OpOperand *operand) {
   auto before = builder.create<linalg::GenericOp>(
       op.getLoc(), TypeRange(empty.getType()), inputs, empty, maps,
       llvm::SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel));
+  before->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   IRMapping mapping;
   op.getRegion().cloneInto(&before.getRegion(), mapping);
   Value result = builder.create<tensor::EmptyOp>(

@@ -1,10 +1,10 @@
 #include "codegen/tiling/emitter/body_evaluator.h"
 
 #include "codegen/tiling/emitter/tensor_evaluator.h"
+#include "codegen/tiling/sink/operation_cost.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 namespace gantry::codegen {
 
@@ -21,21 +21,10 @@ struct BodyEvaluator::Evaluation {
   size_t count() const { return points.loops.size(); }
 };
 
-/// Returns the cost of an operation of a body, relative to an addition.
-static double costOf(Operation &op, bool readsTexels) {
-  if (isa<arith::ConstantOp, linalg::IndexOp, linalg::YieldOp>(op))
-    return 0;
-  if (readsTexels && isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
-      isa<BlockArgument>(op.getOperand(0)))
-    return 0; // A texel load has widened the element.
-  if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, math::SqrtOp, math::RsqrtOp>(op))
-    return 6;
-  if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::FmaOp>(
-          op))
-    return 1;
-  if (isa<math::MathDialect>(op.getDialect()))
-    return 20;
-  return 1;
+/// Returns whether an operation only widens an element, which a texel load has done already.
+static bool isDoneByTexelLoad(Operation &op) {
+  return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
+         isa<BlockArgument>(op.getOperand(0));
 }
 
 Value BodyEvaluator::scalarAt(Evaluation &run, Value value, size_t point) {
@@ -128,7 +117,8 @@ llvm::SmallVector<Values> BodyEvaluator::evaluate(linalg::GenericOp op, const Bo
   for (auto [argument, values] : llvm::zip(body.getArguments(), points.arguments))
     run.scalars[argument] = values;
   for (Operation &inner : body.without_terminator()) {
-    sink_.count(Cost::kArithmetic, static_cast<double>(run.count()) * costOf(inner, readsTexels_));
+    if (!readsTexels_ || !isDoneByTexelLoad(inner))
+      sink_.count(Cost::kArithmetic, static_cast<double>(run.count()) * costOf(inner));
     if (evaluateIndex(run, inner))
       continue;
     if (isa<tensor::ExtractOp>(inner)) {

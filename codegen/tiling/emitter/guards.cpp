@@ -42,17 +42,21 @@ int32_t Guards::with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &
   if (all.size() == conditions_[guard].size())
     return guard;
   const int32_t vectors = ofVector(guard);
-  return numberOf(all, vectors == guard ? kPlain : with(vectors, conditions, never));
+  const int32_t result =
+      numberOf(all, vectors == guard ? kPlain : with(vectors, conditions, never));
+  if (withVector_.count(guard))
+    withVector_.insert(result);
+  return result;
 }
 
-int32_t Guards::withPartial(int32_t guard, llvm::ArrayRef<IndexExpr> conditions,
-                            Variables variables, bool &never) {
+int32_t Guards::withPartial(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, Partial partial,
+                            bool &never) {
   const std::vector<IndexExpr> all = joined(guard, conditions, never);
   if (all.size() == conditions_[guard].size())
     return guard;
   const int32_t result = numberOf(all, ofVector(guard));
-  if (variables == Variables::kOthers)
-    ofOperands_.insert(result);
+  if (partial == Partial::kVector || withVector_.count(guard))
+    withVector_.insert(result);
   return result;
 }
 
@@ -70,7 +74,7 @@ int32_t Guards::both(int32_t a, int32_t b) {
 }
 
 int32_t Guards::ofOperand(int32_t guard, llvm::ArrayRef<IndexExpr> index) {
-  if (guard == 0 || ofOperands_.count(guard))
+  if (guard == 0 || withVector_.count(guard))
     return guard;
   const std::vector<IndexExpr> all = conditions_[guard];
   std::vector<IndexExpr> kept;

@@ -20,15 +20,23 @@ public:
   /// Returns the guard that has the conditions of `guard` and these, except those that always hold.
   /// Sets `never` to true if one of these can never hold; otherwise does not change `never`.
   int32_t with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
-  /// The variables in the conditions of a partial guard. kOfIndex: those of the index that they are
-  /// about. kOthers: other ones, so that the index does not tell which conditions are about it.
-  enum class Variables : uint8_t { kOfIndex, kOthers };
-  /// Like with(), for conditions that a vector load may ignore: it loads an aligned vector if some
-  /// of its elements lie inside, and the others exist in memory.
-  int32_t withPartial(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, Variables variables,
+  /// How conditions of a partial guard relate to the point's vector.
+  enum class Partial : uint8_t {
+    kElement, // The vector exists if another element of it does not have these conditions.
+    kVector,  // The vector exists if the guard's other conditions hold. These conditions may have
+              // other variables than the point's index, so ofOperand() keeps the whole guard.
+  };
+  /// Like with(), for conditions that the load of an aligned vector may ignore, because the vector
+  /// exists in memory without them.
+  int32_t withPartial(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, Partial partial,
                       bool &never);
   /// Returns the guard without the conditions that withPartial() has added.
   int32_t ofVector(int32_t guard) const { return ofVectors_[guard]; }
+  /// Returns whether the vector of a point with this guard exists wherever ofVector(guard) holds,
+  /// even if no other element of it is read.
+  bool hasVector(int32_t guard) const {
+    return guard == ofVector(guard) || withVector_.count(guard) > 0;
+  }
   /// Returns the guard with the conditions that both guards have.
   int32_t common(int32_t a, int32_t b);
   /// Returns the guard that holds if both guards hold.
@@ -64,7 +72,7 @@ private:
   // Guards by the arguments of numberOf(). A condition that a vector load may ignore for one point
   // may be about the padding for another point.
   std::map<std::pair<std::vector<IndexExpr>, int32_t>, int32_t> ids_;
-  std::set<int32_t> ofOperands_; // The guards that ofOperand() returns as they are.
+  std::set<int32_t> withVector_; // The guards with conditions of the kind kVector.
   std::set<int32_t>
       counted_; // Guards whose tests the sink has counted, for the kernel's predicted cost.
 };

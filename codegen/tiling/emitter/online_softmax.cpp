@@ -2,6 +2,7 @@
 
 #include "codegen/dialect/rounding.h"
 #include "codegen/tiling/emitter/tensor_evaluator.h"
+#include "codegen/tiling/sink/operation_cost.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,8 +15,7 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kMaxKeysPerStep = 8;  // Keys whose values are accumulated together.
-constexpr double kExponentialCost = 20; // Relative to an addition, as in body_evaluator.cpp.
+constexpr int64_t kMaxKeysPerStep = 8; // Keys whose values are accumulated together.
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// Returns a float as f32: the f32 value that it was truncated from in this kernel, or its

@@ -91,7 +91,7 @@ llvm::SmallVector<int32_t> RowLanes::guardsOf(const Columns &columns) {
     guards.push_back(columns.begun.empty()
                          ? guards_.with(0, columns.inside[j], never)
                          : guards_.withPartial(0, {columns.inside[j], columns.begun[j]},
-                                               Guards::Variables::kOthers, never));
+                                               Guards::Partial::kVector, never));
   }
   return guards;
 }

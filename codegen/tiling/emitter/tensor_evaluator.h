@@ -3,7 +3,8 @@
 // To evaluate a tensor, the evaluator emits the operation that produces it and evaluates the
 // operands of that operation. Pads become guards, slices and views become index arithmetic,
 // elementwise operations are cloned per point (body_evaluator.h), and reductions become loop nests
-// (reduction.h). The recursion ends at the kernel's arguments, which are loaded (memory_access.h).
+// (reduction.h). The recursion ends at the kernel's arguments, which are loaded
+// (memory/memory_access.h).
 //
 // To support another operation: add a case to evaluateDistinct, and add the operation to
 // isComputeOp in codegen/passes/fusion_groups.cpp.

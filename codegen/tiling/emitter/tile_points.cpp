@@ -15,9 +15,10 @@ constexpr int64_t kWidth = 4; // Elements of a vector.
 /// The invocation's points along one tile dimension.
 struct TilePoints::Line {
   llvm::SmallVector<IndexExpr> index;
-  llvm::SmallVector<IndexExpr> inside; // The point lies inside the result if this is >= 0.
-  // True: the last run of the lanes' points may lie partly beyond the result. A point of this run
-  // lies inside if its index does, too.
+  // The point lies inside the result if this is >= 0. With hasPartialRun, its run does at least in
+  // part, and the point does if its index is also below the extent.
+  llvm::SmallVector<IndexExpr> inside;
+  // The last run of the lanes' points may lie partly beyond the result.
   bool hasPartialRun = false;
 };
 
@@ -190,13 +191,12 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
             moved.guard = guards_.with(moved.guard, line.inside[j - j % kWidth], never);
           if (!tile_.hasLanesAlong(d))
             moved.guard = byVectors ? guards_.withPartial(moved.guard, inside,
-                                                          Guards::Variables::kOfIndex, never)
+                                                          Guards::Partial::kElement, never)
                                     : guards_.with(moved.guard, inside, never);
           if (line.hasPartialRun) {
             const IndexExpr inRun = space_.sub(space_.sub(space[d], IndexExpr(1)), index);
             stored.guard = guards_.with(stored.guard, inRun, never);
-            moved.guard =
-                guards_.withPartial(moved.guard, inRun, Guards::Variables::kOfIndex, never);
+            moved.guard = guards_.withPartial(moved.guard, inRun, Guards::Partial::kElement, never);
           }
         }
         stored.index = moved.index;

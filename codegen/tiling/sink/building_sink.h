@@ -10,7 +10,6 @@ namespace gantry::codegen {
 
 class BuildingSink final : public KernelSink {
 public:
-  static constexpr int64_t kMaxSkipped = 3;
   /// The views of a kernel's buffer: single elements, and groups of four elements (vectorTypeOf in
   /// vector_views.h). The groups of `vector` are aligned; those of skipping[i] begin i + 1 elements
   /// later.

@@ -89,12 +89,13 @@ public:
 
   // Buffers are numbered: the tensor arguments of the kernel in order, then the result. Each buffer
   // has a view of single elements and a view of aligned groups of four elements (vec4, or a 32-bit
-  // word of four bytes). Addresses are in the units of the view.
+  // word of four bytes). The result of a kernel that reads texels has three more views of groups,
+  // which begin one to three elements later. Addresses are in the units of the view.
   virtual mlir::Value loadElement(unsigned buffer, mlir::Value address) = 0;
   virtual mlir::Value loadVector(unsigned buffer, mlir::Value address) = 0;
   virtual void storeElement(unsigned buffer, mlir::Value value, mlir::Value address) = 0;
-  /// `skipped` elements of the buffer, from 0 to 3, lie before its first vector. Other numbers than
-  /// 0 are allowed only for the result of a kernel that reads texels.
+  /// skipped: the number of elements of the buffer, from 0 to 3, before the view's first vector.
+  /// Other numbers than 0 are allowed only for the result of a kernel that reads texels.
   virtual void storeVector(unsigned buffer, mlir::Value value, mlir::Value address,
                            int64_t skipped) = 0;
   /// The workgroup's shared memory.

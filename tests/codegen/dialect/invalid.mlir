@@ -241,6 +241,21 @@ func.func @texels(%x: index {gantry.binding = #gantry.binding<dim[0] texels_of =
 
 // -----
 
+// expected-error@+1 {{skipped is 4; it must be from 0 to 3}}
+func.func @skips_vector(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0] skipped = 4>}) { return }
+
+// -----
+
+// expected-error@+1 {{only a view of a buffer's vectors skips elements, not dim}}
+func.func @skips_dim(%x: index {gantry.binding = #gantry.binding<dim[0] skipped = 1>}) { return }
+
+// -----
+
+// expected-error@+1 {{only a view of a buffer's vectors skips elements, not texels}}
+func.func @skips_texels(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0] texels_of = f16 skipped = 1>}) { return }
+
+// -----
+
 // expected-error@+1 {{buffer of a texel view is -1; it must be at least 0}}
 func.func @view() attributes {view = #gantry.texel_view<buffer = -1, format = rgba32f>} { return }
 

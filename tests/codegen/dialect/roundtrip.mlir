@@ -55,6 +55,7 @@ module @kernel attributes {gantry.kernel = #gantry.kernel<key = "0123456789abcde
   // CHECK-SAME: gantry.binding = #gantry.binding<buffer[1] texels_of = f16>
   // CHECK-SAME: gantry.binding = #gantry.binding<dim[0]>
   // CHECK-SAME: gantry.binding = #gantry.binding<workgroup_x>
+  // CHECK-SAME: gantry.binding = #gantry.binding<buffer[0] skipped = 3>
   // CHECK-SAME: gantry.launch = #gantry.launch<buffers = 2, dims = 1, workgroup_size = 64, tiles_per_workgroup = 64, subgroup_size = 8, shared_bytes = 1024, staged_bytes = 2048, matrix_feature = "cooperativeMatrix">
   // CHECK-SAME: gantry.loops = #gantry.loops<rounds = 12, dims = [0]>
   // CHECK-SAME: gantry.prediction = #gantry.prediction<cost = 900, accesses = 12, vector_accesses = 8>
@@ -63,7 +64,8 @@ module @kernel attributes {gantry.kernel = #gantry.kernel<key = "0123456789abcde
   // CHECK-SAME: gantry.tile = #gantry.tile<kind = matrices, grid = 1, extents = [4, 8], merged = 2, lanes = 8, cost = 7, dim_multiples = [4], text = "4x8", exact = "points=4x8 steps=-">
   func.func @on_buffers(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1] texels_of = f16>},
                         %n: index {gantry.binding = #gantry.binding<dim[0]>},
-                        %group: index {gantry.binding = #gantry.binding<workgroup_x>})
+                        %group: index {gantry.binding = #gantry.binding<workgroup_x>},
+                        %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0] skipped = 3>})
       attributes {
         gantry.launch = #gantry.launch<buffers = 2, dims = 1, workgroup_size = 64, tiles_per_workgroup = 64, subgroup_size = 8, shared_bytes = 1024, staged_bytes = 2048, matrix_feature = "cooperativeMatrix">,
         gantry.loops = #gantry.loops<rounds = 12, dims = [0]>,

@@ -102,7 +102,6 @@ func.func @returned(%a: tensor<2x4x3xf32>, %b: tensor<2x4x3xf32>) -> (tensor<2x4
 #unfold = affine_map<(n, c, h) -> (n, c, h floordiv 2, h mod 2)>
 #id = affine_map<(n, c, h) -> (n, c, h)>
 #channel = affine_map<(n, c, h) -> (c)>
-#last = affine_map<(n, c, h) -> (h)>
 
 // One sum computes two phases, which are then unfolded. The bias is added to the sum.
 // CHECK-LABEL: func @phases
@@ -136,4 +135,134 @@ func.func @phases(%x: tensor<1x3x5xf32>, %w: tensor<4x2x3xf32>, %bias: tensor<4x
     linalg.yield %0 : f32
   } -> tensor<1x4x10xf32>
   return %r : tensor<1x4x10xf32>
+}
+
+// -----
+
+#x = affine_map<(n, c, r, p, k) -> (n, k, r)>
+#w = affine_map<(n, c, r, p, k) -> (c, p, k)>
+#y = affine_map<(n, c, r, p, k) -> (n, c, r, p)>
+#unfold = affine_map<(n, c, h) -> (n, c, h floordiv 2, h mod 2)>
+#id = affine_map<(n, c, h) -> (n, c, h)>
+#channel = affine_map<(n, c, h) -> (c)>
+#last = affine_map<(n, c, h) -> (h)>
+
+// The other operand varies along the dimension that the unfolding makes.
+// CHECK-LABEL: func @along_positions
+// CHECK: linalg.generic {{.*}}"reduction"]
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<1x4x5x2xf32>) outs(%{{.*}} : tensor<1x4x10xf32>)
+// CHECK: linalg.generic
+// CHECK: arith.addf
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @along_positions(%x: tensor<1x3x5xf32>, %w: tensor<4x2x3xf32>, %bias: tensor<10xf32>) -> tensor<1x4x10xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x4x5x2xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x4x5x2xf32>) -> tensor<1x4x5x2xf32>
+  %m = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x3x5xf32>, tensor<4x2x3xf32>) outs(%f : tensor<1x4x5x2xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<1x4x5x2xf32>
+  %o = tensor.empty() : tensor<1x4x10xf32>
+  %u = linalg.generic {indexing_maps = [#unfold, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%m : tensor<1x4x5x2xf32>) outs(%o : tensor<1x4x10xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    linalg.yield %p : f32
+  } -> tensor<1x4x10xf32>
+  %r = linalg.generic {indexing_maps = [#id, #last, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%u, %bias : tensor<1x4x10xf32>, tensor<10xf32>) outs(%o : tensor<1x4x10xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %0 = arith.addf %p, %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x4x10xf32>
+  return %r : tensor<1x4x10xf32>
+}
+
+// -----
+
+#x = affine_map<(n, c, r, p, k) -> (n, k, r)>
+#w = affine_map<(n, c, r, p, k) -> (c, p, k)>
+#y = affine_map<(n, c, r, p, k) -> (n, c, r, p)>
+#unfold = affine_map<(n, c, h) -> (n, c, h floordiv 2, h mod 2)>
+#id = affine_map<(n, c, h) -> (n, c, h)>
+#channel = affine_map<(n, c, h) -> (c)>
+
+// The program also returns the unfolded sum.
+// CHECK-LABEL: func @unfolded_twice
+// CHECK: linalg.generic {{.*}}"reduction"]
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<1x4x5x2xf32>) outs(%{{.*}} : tensor<1x4x10xf32>)
+// CHECK: linalg.generic
+// CHECK: arith.addf
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @unfolded_twice(%x: tensor<1x3x5xf32>, %w: tensor<4x2x3xf32>, %bias: tensor<4xf32>) -> (tensor<1x4x10xf32>, tensor<1x4x10xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x4x5x2xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x4x5x2xf32>) -> tensor<1x4x5x2xf32>
+  %m = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x3x5xf32>, tensor<4x2x3xf32>) outs(%f : tensor<1x4x5x2xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<1x4x5x2xf32>
+  %o = tensor.empty() : tensor<1x4x10xf32>
+  %u = linalg.generic {indexing_maps = [#unfold, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%m : tensor<1x4x5x2xf32>) outs(%o : tensor<1x4x10xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    linalg.yield %p : f32
+  } -> tensor<1x4x10xf32>
+  %r = linalg.generic {indexing_maps = [#id, #channel, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%u, %bias : tensor<1x4x10xf32>, tensor<4xf32>) outs(%o : tensor<1x4x10xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %0 = arith.addf %p, %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x4x10xf32>
+  return %r, %u : tensor<1x4x10xf32>, tensor<1x4x10xf32>
+}
+
+// -----
+
+#x = affine_map<(n, c, r, p, k) -> (n, k, r)>
+#w = affine_map<(n, c, r, p, k) -> (c, p, k)>
+#y = affine_map<(n, c, r, p, k) -> (n, c, r, p)>
+#unfold = affine_map<(n, c, h) -> (n, c, h floordiv 2, h mod 2)>
+#id = affine_map<(n, c, h) -> (n, c, h)>
+#channel = affine_map<(n, c, h) -> (c)>
+
+// The program also returns the sum.
+// CHECK-LABEL: func @sum_returned
+// CHECK: linalg.generic {{.*}}"reduction"]
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<1x4x5x2xf32>) outs(%{{.*}} : tensor<1x4x10xf32>)
+// CHECK: linalg.generic
+// CHECK: arith.addf
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @sum_returned(%x: tensor<1x3x5xf32>, %w: tensor<4x2x3xf32>, %bias: tensor<4xf32>) -> (tensor<1x4x10xf32>, tensor<1x4x5x2xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x4x5x2xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x4x5x2xf32>) -> tensor<1x4x5x2xf32>
+  %m = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x3x5xf32>, tensor<4x2x3xf32>) outs(%f : tensor<1x4x5x2xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<1x4x5x2xf32>
+  %o = tensor.empty() : tensor<1x4x10xf32>
+  %u = linalg.generic {indexing_maps = [#unfold, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%m : tensor<1x4x5x2xf32>) outs(%o : tensor<1x4x10xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    linalg.yield %p : f32
+  } -> tensor<1x4x10xf32>
+  %r = linalg.generic {indexing_maps = [#id, #channel, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%u, %bias : tensor<1x4x10xf32>, tensor<4xf32>) outs(%o : tensor<1x4x10xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %0 = arith.addf %p, %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x4x10xf32>
+  return %r, %m : tensor<1x4x10xf32>, tensor<1x4x5x2xf32>
 }

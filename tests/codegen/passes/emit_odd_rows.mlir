@@ -7,12 +7,16 @@
 // The rows of the result begin at addresses with different remainders modulo four. Rows that are
 // four apart have the same remainder, so each row of a tile stores vectors through the view for its
 // remainder. The last vector of a row is stored element by element, in a loop that has no rounds in
-// other invocations.
+// other invocations. Four neighbours of the result are in four rows of the operand, so the vectors of
+// a row are loaded only if the row exists.
 // CHECK-LABEL: func.func @kernel_0_texel(
 // CHECK-SAME: %[[ALIGNED:[a-z0-9]+]]: memref<?xvector<4xf32>, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1]>}
 // CHECK-SAME: %[[AT1:[a-z0-9]+]]: memref<?xvector<4xf32>, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1] skipped = 1>}
 // CHECK-SAME: %[[AT2:[a-z0-9]+]]: memref<?xvector<4xf32>, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1] skipped = 2>}
 // CHECK-SAME: %[[AT3:[a-z0-9]+]]: memref<?xvector<4xf32>, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1] skipped = 3>}
+// CHECK: %[[INSIDE:.*]] = arith.cmpi sge, %{{.*}}, %c0
+// CHECK: %[[AT:.*]] = arith.select %[[INSIDE]], %{{.*}}, %c0
+// CHECK: memref.load %{{.*}}[%[[AT]]] : memref<?xvector<4xf32>
 // CHECK-DAG: memref.store %{{.*}}, %[[ALIGNED]][
 // CHECK-DAG: memref.store %{{.*}}, %[[AT1]][
 // CHECK-DAG: memref.store %{{.*}}, %[[AT2]][

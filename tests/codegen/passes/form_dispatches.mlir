@@ -353,3 +353,21 @@ func.func @middle(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> tensor<7x3xf32>
   %r = tensor.extract_slice %m[1, 0] [7, 3] [1, 1] : tensor<8x4xf32> to tensor<7x3xf32>
   return %r : tensor<7x3xf32>
 }
+
+// The program also returns the whole product, so the slice is a copy.
+// CHECK-LABEL: func @corner_and_whole
+// CHECK-COUNT-2: = gantry.dispatch
+func.func @corner_and_whole(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> (tensor<7x3xf32>, tensor<8x4xf32>) {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<8x16xf32>, tensor<16x4xf32>) outs(%f : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x4xf32>
+  %r = tensor.extract_slice %m[0, 0] [7, 3] [1, 1] : tensor<8x4xf32> to tensor<7x3xf32>
+  return %r, %m : tensor<7x3xf32>, tensor<8x4xf32>
+}

@@ -1,23 +1,25 @@
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(share-kernels)' | FileCheck %s
 
-// The kernels differ in the bound of a loop and in a stride, which are multiples of the same number in each. The
+// The kernels differ in the bound of a loop and in a stride, whose differences are multiples of the same number. The
 // divisor is equal. The first kernel takes this number as an argument.
 // CHECK-LABEL: func.func @main
-// CHECK: %[[A:.*]] = arith.constant 6 : index
+// CHECK: %[[A:.*]] = arith.constant 1 : index
 // CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims(%[[A]])
-// CHECK: %[[B:.*]] = arith.constant 7 : index
+// CHECK: %[[B:.*]] = arith.constant 2 : index
 // CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims(%[[B]])
-// CHECK: %[[C:.*]] = arith.constant 5 : index
+// CHECK: %[[C:.*]] = arith.constant 0 : index
 // CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims(%[[C]])
 // CHECK-LABEL: module @kernel_0
 // CHECK: func.func @kernel_0({{.*}}, %[[N:.*]]: index {gantry.binding = #gantry.binding<dim[0]>})
 // CHECK-SAME: gantry.launch = #gantry.launch<buffers = 2, dims = 1, workgroup_size = 64>
 // CHECK-SAME: gantry.loops = #gantry.loops<rounds = 28>
 // CHECK-NOT: gantry.slices
-// CHECK-DAG: %[[TRIPS:.*]] = arith.muli %[[N]], %[[FOUR:.*]] : index
-// CHECK-DAG: %[[FOUR]] = arith.constant 4 : index
-// CHECK-DAG: %[[STRIDE:.*]] = arith.muli %[[N]], %[[SIXTEEN:.*]] : index
-// CHECK-DAG: %[[SIXTEEN]] = arith.constant 16 : index
+// CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK-DAG: %[[FOURS:.*]] = arith.muli %[[N]], %[[FOUR]] : index
+// CHECK-DAG: %[[TRIPS:.*]] = arith.addi %[[FOURS]], %c20{{.*}} : index
+// CHECK-DAG: %[[SIXTEEN:.*]] = arith.constant 16 : index
+// CHECK-DAG: %[[SIXTEENS:.*]] = arith.muli %[[N]], %[[SIXTEEN]] : index
+// CHECK-DAG: %[[STRIDE:.*]] = arith.addi %[[SIXTEENS]], %c80{{.*}} : index
 // CHECK: %[[START:.*]] = arith.muli %{{.*}}, %[[STRIDE]]
 // CHECK: scf.for %{{.*}} = %c0 to %[[TRIPS]]
 // CHECK-NOT: module @kernel_1
@@ -316,11 +318,13 @@ module {
 // CHECK-LABEL: func.func @main
 // CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims()
 // CHECK: gantry.dispatch @kernel_1(%{{.*}}) dims()
+// CHECK: gantry.dispatch @kernel_2(%{{.*}}) dims()
 module {
-  func.func @main(%x0: tensor<768xf32>, %x1: tensor<768xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  func.func @main(%x0: tensor<768xf32>, %x1: tensor<768xf32>, %x2: tensor<768xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
     %0 = gantry.dispatch @kernel_0(%x0) dims() {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<768xf32>) -> tensor<8xf32>
     %1 = gantry.dispatch @kernel_1(%x1) dims() {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<768xf32>) -> tensor<8xf32>
-    return %0, %1 : tensor<8xf32>, tensor<8xf32>
+    %2 = gantry.dispatch @kernel_2(%x2) dims() {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<768xf32>) -> tensor<8xf32>
+    return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
   }
   module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
     func.func @kernel_0(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>}, %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1]>}, %g: index {gantry.binding = #gantry.binding<workgroup_x>})
@@ -398,20 +402,64 @@ module {
       return
     }
   }
+  module @kernel_2 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_2(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>}, %y: memref<?xf32> {gantry.binding = #gantry.binding<buffer[1]>}, %g: index {gantry.binding = #gantry.binding<workgroup_x>})
+        attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 2>, gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 1, text = "4 points", exact = "points=4 steps=-">} {
+      %a0 = arith.constant 4 : index
+      %b0 = arith.addi %g, %a0 : index
+      %a1 = arith.constant 6 : index
+      %b1 = arith.addi %b0, %a1 : index
+      %a2 = arith.constant 9 : index
+      %b2 = arith.addi %b1, %a2 : index
+      %a3 = arith.constant 12 : index
+      %b3 = arith.addi %b2, %a3 : index
+      %a4 = arith.constant 17 : index
+      %b4 = arith.addi %b3, %a4 : index
+      %a5 = arith.constant 20 : index
+      %b5 = arith.addi %b4, %a5 : index
+      %a6 = arith.constant 25 : index
+      %b6 = arith.addi %b5, %a6 : index
+      %a7 = arith.constant 28 : index
+      %b7 = arith.addi %b6, %a7 : index
+      %a8 = arith.constant 33 : index
+      %b8 = arith.addi %b7, %a8 : index
+      %a9 = arith.constant 40 : index
+      %b9 = arith.addi %b8, %a9 : index
+      %a10 = arith.constant 43 : index
+      %b10 = arith.addi %b9, %a10 : index
+      %a11 = arith.constant 50 : index
+      %b11 = arith.addi %b10, %a11 : index
+      %a12 = arith.constant 55 : index
+      %b12 = arith.addi %b11, %a12 : index
+      %a13 = arith.constant 58 : index
+      %b13 = arith.addi %b12, %a13 : index
+      %a14 = arith.constant 63 : index
+      %b14 = arith.addi %b13, %a14 : index
+      %v = memref.load %x[%b14] : memref<?xf32>
+      memref.store %v, %y[%b14] : memref<?xf32>
+      return
+    }
+  }
 }
 
 // -----
 
-// Negative constants: the argument is not negative, the factor is. Mixed signs are not shared.
+// The argument is never negative: the factor is -4 where the constants fall, and the base is -4 where they rise.
 // CHECK-LABEL: func.func @main
-// CHECK: %[[A:.*]] = arith.constant 1 : index
-// CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims(%[[A]])
-// CHECK: %[[B:.*]] = arith.constant 2 : index
-// CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims(%[[B]])
-// CHECK: gantry.dispatch @kernel_2(%{{.*}}) dims()
-// CHECK: gantry.dispatch @kernel_3(%{{.*}}) dims()
+// CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims(%c0{{.*}})
+// CHECK: gantry.dispatch @kernel_0(%{{.*}}) dims(%c1{{.*}})
+// CHECK: gantry.dispatch @kernel_2(%{{.*}}) dims(%c0{{.*}})
+// CHECK: gantry.dispatch @kernel_2(%{{.*}}) dims(%c1{{.*}})
 // CHECK-LABEL: module @kernel_0
-// CHECK: arith.constant -4 : index
+// CHECK: func.func @kernel_0({{.*}}, %[[N:.*]]: index {gantry.binding = #gantry.binding<dim[0]>})
+// CHECK: %[[FACTOR:.*]] = arith.constant -4 : index
+// CHECK: %[[PRODUCT:.*]] = arith.muli %[[N]], %[[FACTOR]] : index
+// CHECK: arith.addi %[[PRODUCT]], %c-4{{.*}} : index
+// CHECK-LABEL: module @kernel_2
+// CHECK: func.func @kernel_2({{.*}}, %[[N:.*]]: index {gantry.binding = #gantry.binding<dim[0]>})
+// CHECK: %[[FACTOR:.*]] = arith.constant 8 : index
+// CHECK: %[[PRODUCT:.*]] = arith.muli %[[N]], %[[FACTOR]] : index
+// CHECK: arith.addi %[[PRODUCT]], %c-4{{.*}} : index
 module {
   func.func @main(%x0: tensor<768xf32>, %x1: tensor<768xf32>, %x2: tensor<768xf32>, %x3: tensor<768xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
     %0 = gantry.dispatch @kernel_0(%x0) dims() {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<768xf32>) -> tensor<8xf32>

@@ -13,11 +13,11 @@
 // deconvolution layer the same as a convolutional layer?", 2016.)
 //
 // If the stride divides the kernel's and the output's sizes, all phases read x at the same
-// positions; without padding they are then one sum, with loops over the phases. Otherwise, if the
-// stride divides the output's sizes, gantry.concat interleaves the phases: their convolutions write
-// the output. In other cases, and for few channels, the results of the phases are concatenated
-// along the channels, and one operator moves them to their places. Phases that read x at the same
-// positions are then one convolution with more output channels.
+// positions. If it also divides the padding before, they are one sum, with loops over the phases.
+// Otherwise, if the stride divides the output's sizes, gantry.concat interleaves the phases: their
+// convolutions write the output. In other cases, and for few channels, the results of the phases
+// are concatenated along the channels, and one operator moves them to their places. Phases that
+// read x at the same positions are then one convolution with more output channels.
 //
 // If ImportOptions::savesMemory is set and there are several phases, one operator computes the sum
 // above directly instead. It needs no memory for the results of the phases, but multiplies by zero
@@ -301,31 +301,12 @@ Tensor operandOf(ImportContext &import, const TransposedConv &conv, const Phase 
              numberOf(conv.x.type, 0));
 }
 
-/// The order of the output channels of several phases.
-enum class ChannelOrder { kByPhase, kByChannel };
-
-/// Returns the filters of phases that have the same taps as one filter.
-Tensor joinFilters(ImportContext &import, const TransposedConv &conv, llvm::ArrayRef<Phase> phases,
-                   ChannelOrder order) {
+/// Returns the convolution of one or several phases that read the same elements of x.
+Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
+                      llvm::ArrayRef<Phase> phases, const Rows &rows) {
   llvm::SmallVector<Tensor> filters;
   for (const Phase &phase : phases)
     filters.push_back(filterOf(import, conv, phase));
-  if (order == ChannelOrder::kByPhase)
-    return concat(import, filters, 0);
-  Dims result = filters.front().dims;
-  result[0] = mulDims(result[0], import.number(static_cast<int64_t>(phases.size())));
-  for (Tensor &filter : filters) {
-    Dims apart = filter.dims;
-    apart.insert(apart.begin() + 1, import.number(1));
-    filter = reshape(import, filter, apart);
-  }
-  return reshape(import, concat(import, filters, 1), result);
-}
-
-/// Returns the convolution of one or several phases that read the same elements of x.
-Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
-                      llvm::ArrayRef<Phase> phases, const Rows &rows,
-                      ChannelOrder order = ChannelOrder::kByPhase) {
   Windows windows;
   windows.outputs.assign(rows.count.begin(), rows.count.end());
   windows.padLow.assign(conv.spatial, import.number(0));
@@ -335,13 +316,13 @@ Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
     windows.kernel.push_back(taps.count);
     windows.dilations.push_back(taps.dilation);
   }
-  return convolve(import, operandOf(import, conv, phases.front(), rows),
-                  joinFilters(import, conv, phases, order), windows, conv.group,
-                  {conv.x.type, numberOf(conv.x.type, 0)});
+  return convolve(import, operandOf(import, conv, phases.front(), rows), concat(import, filters, 0),
+                  windows, conv.group, {conv.x.type, numberOf(conv.x.type, 0)});
 }
 
-/// Returns whether all phases have the same, known number of rows, and are computed at run time.
-bool haveEqualRows(ImportContext &import, const TransposedConv &conv,
+/// Returns whether the phases may be computed together: at run time, and all with the same, known
+/// number of rows.
+bool canJoinPhases(ImportContext &import, const TransposedConv &conv,
                    llvm::ArrayRef<Phase> phases) {
   if (phases.size() == 1 || llvm::any_of(phases, std::mem_fn(&Phase::isEmpty)) ||
       conv.x.isConstant() || import.foldsEverything())
@@ -362,8 +343,8 @@ bool paysToInterleave(const TransposedConv &conv, bool isOne) {
   return !isOne || conv.outPerGroup * conv.group >= kMinChannels;
 }
 
-/// Returns a tensor with the dimensions n, oc, and for each axis the row and the phase, as the
-/// output.
+/// Moves the elements of the phases to their places in the output. phases: has the dimensions n,
+/// oc, and for each axis the row and, unless the stride is 1, the phase.
 Tensor unfold(ImportContext &import, const TransposedConv &conv, const Tensor &phases) {
   const auto rank = static_cast<unsigned>(conv.x.rank());
   GenericSpec spec;
@@ -374,22 +355,40 @@ Tensor unfold(ImportContext &import, const TransposedConv &conv, const Tensor &p
   llvm::SmallVector<mlir::AffineExpr> exprs{import.loop(0), import.loop(1)};
   for (unsigned axis = 0; axis < conv.spatial; ++axis) {
     const mlir::AffineExpr at = import.loop(2 + axis);
-    exprs.append({at.floorDiv(conv.windows.strides[axis]), at % conv.windows.strides[axis]});
+    const int64_t stride = conv.windows.strides[axis];
+    exprs.push_back(at.floorDiv(stride));
+    if (stride > 1)
+      exprs.push_back(at % stride);
   }
   spec.inputs.push_back({phases, import.map(rank, exprs)});
   spec.body = [](BodyBuilder &, llvm::ArrayRef<Scalar> x, Scalar) { return x[0]; };
   return import.generic(spec);
 }
 
-/// Computes all phases in one sum, whose result has the dimensions n, oc, and for each axis the row
-/// and the phase. The phases must have equal rows and read the same elements of x, and the first
-/// output must belong to the first phase.
+/// Returns the filters of all phases with the dimensions oc, phase, ic, taps.
+Tensor filtersByChannel(ImportContext &import, const TransposedConv &conv,
+                        llvm::ArrayRef<Phase> phases) {
+  llvm::SmallVector<Tensor> filters;
+  for (const Phase &phase : phases) {
+    const Tensor filter = filterOf(import, conv, phase);
+    Dims apart = filter.dims;
+    apart.insert(apart.begin() + 1, import.number(1));
+    filters.push_back(reshape(import, filter, apart));
+  }
+  return concat(import, filters, 1);
+}
+
+/// Computes all phases in one sum with loops over n, oc, for each axis the row and, unless the
+/// stride is 1, the phase, then ic and the taps. Returns the output. The phases must have equal
+/// rows and read the same elements of x, and the first output must belong to the first phase.
 Tensor sumInPhases(ImportContext &import, const TransposedConv &conv,
                    llvm::ArrayRef<Phase> phases) {
   const auto spatial = static_cast<unsigned>(conv.spatial);
   const bool hasChannels = conv.inPerGroup > 1;
-  const unsigned channelLoop = 2 + 2 * spatial, firstTap = channelLoop + (hasChannels ? 1 : 0);
-  const unsigned loops = firstTap + spatial;
+  const auto split = static_cast<unsigned>(
+      llvm::count_if(conv.windows.strides, [](int64_t stride) { return stride > 1; }));
+  const unsigned channelLoop = 2 + spatial + split;
+  const unsigned firstTap = channelLoop + (hasChannels ? 1 : 0), loops = firstTap + spatial;
   const mlir::AffineExpr channel = hasChannels ? import.loop(channelLoop) : import.number(0);
   Rows rows;
   GenericSpec spec;
@@ -400,14 +399,19 @@ Tensor sumInPhases(ImportContext &import, const TransposedConv &conv,
   llvm::SmallVector<mlir::AffineExpr> inputs{import.loop(0), channel}, filters{import.loop(1)};
   for (unsigned axis = 0; axis < spatial; ++axis) {
     const Dim stride = import.number(conv.windows.strides[axis]);
-    const mlir::AffineExpr row = import.loop(2 + 2 * axis), phase = import.loop(3 + 2 * axis);
+    const mlir::AffineExpr row = import.loop(static_cast<unsigned>(results.size()));
     rows.first.push_back(conv.firstRow(axis));
     rows.count.push_back(ceilDivDims(conv.outputs[axis], stride));
-    spec.resultDims.append({rows.count.back(), stride});
-    results.append({row, phase});
+    spec.resultDims.push_back(rows.count.back());
+    results.push_back(row);
+    inputs.push_back(row + import.loop(firstTap + axis) * phases.front().taps[axis].dilation);
+    if (conv.windows.strides[axis] == 1)
+      continue;
+    const mlir::AffineExpr phase = import.loop(static_cast<unsigned>(results.size()));
+    spec.resultDims.push_back(stride);
+    results.push_back(phase);
     filters.push_back(phase);
     filterDims.push_back(stride);
-    inputs.push_back(row + import.loop(firstTap + axis) * phases.front().taps[axis].dilation);
   }
   filters.push_back(channel);
   filterDims.push_back(import.number(conv.inPerGroup));
@@ -420,9 +424,8 @@ Tensor sumInPhases(ImportContext &import, const TransposedConv &conv,
   spec.resultMap = import.map(loops, results);
   spec.init = numberOf(conv.x.type, 0);
   spec.inputs.push_back({operandOf(import, conv, phases.front(), rows), import.map(loops, inputs)});
-  spec.inputs.push_back(
-      {reshape(import, joinFilters(import, conv, phases, ChannelOrder::kByChannel), filterDims),
-       import.map(loops, filters)});
+  spec.inputs.push_back({reshape(import, filtersByChannel(import, conv, phases), filterDims),
+                         import.map(loops, filters)});
   spec.body = [](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar total) {
     return b.add(total, b.mul(in[0], in[1]));
   };
@@ -509,14 +512,14 @@ void importConvTranspose(ImportContext &import, const Node &node) {
   const bool isOne =
       conv.group == 1 && !phases.front().isEmpty() &&
       llvm::all_of(phases, [&](const Phase &phase) { return phase.taps == phases.front().taps; });
-  const bool areEqual = haveEqualRows(import, conv, phases);
+  const bool canJoin = canJoinPhases(import, conv, phases);
   const bool isAligned = llvm::all_of(llvm::seq<size_t>(0, conv.spatial),
                                       [&](size_t axis) { return conv.firstPhase(axis) == 0; });
-  constexpr size_t kMaxAxes =
-      2; // With more, the filter would have more dimensions than a tensor may.
-  if (areEqual && isOne && isAligned && conv.spatial <= kMaxAxes)
+  // With more axes, the sum could have more dimensions than a tensor may have.
+  constexpr size_t kMaxAxes = 2;
+  if (canJoin && isOne && isAligned && conv.spatial <= kMaxAxes)
     return withBias(sumInPhases(import, conv, phases));
-  if (areEqual && paysToInterleave(conv, isOne))
+  if (canJoin && paysToInterleave(conv, isOne))
     return import.setOutput(node, 0, interleavePhases(import, conv, phases, bias));
   Rows rows;
   for (size_t axis = 0; axis < conv.spatial; ++axis) {

@@ -72,11 +72,25 @@ Values MemoryAccess::load(const Request &request) {
   return result;
 }
 
-void MemoryAccess::loadVectors(const Request &request, Values &result,
-                               llvm::SmallVectorImpl<bool> &done) {
+/// Returns the guards under which aligned vectors are loaded, by point. The guard of a vector may
+/// lack conditions of its elements only if the vector exists without them.
+llvm::SmallVector<int32_t> MemoryAccess::vectorGuards(const Request &request) const {
   llvm::SmallVector<int32_t> guards;
   for (const Point &point : request.points)
     guards.push_back(guards_.ofVector(point.guard));
+  for (const auto &[group, members] :
+       alignedGroups(space_, request.addresses, guards, /*minElements=*/1))
+    if (llvm::none_of(members, [&](const auto &member) {
+          return guards_.hasVector(request.points[member.first].guard);
+        }))
+      for (auto [i, lane] : members)
+        guards[i] = request.points[i].guard;
+  return guards;
+}
+
+void MemoryAccess::loadVectors(const Request &request, Values &result,
+                               llvm::SmallVectorImpl<bool> &done) {
+  const llvm::SmallVector<int32_t> guards = vectorGuards(request);
   // A group of which only some elements are read may lie partly beyond the tensor.
   const LayoutAttr layout = shapes_.layout(request.buffer);
   const bool hasWholeGroups =
@@ -255,7 +269,7 @@ struct MemoryAccess::OddRun {
   IndexExpr first;
   int64_t length = 0;       // From the first to the last element.
   Members members{};        // The points in the run, and the distance of each from `first`.
-  bool isGuardWeak = false; // The guard lacks a condition of a member.
+  bool isGuardWeak = false; // The first element may lie outside of the tensor.
 };
 
 /// Loads the remaining runs of neighbours, which may begin at any address.
@@ -281,6 +295,8 @@ void MemoryAccess::loadOddRuns(const Request &request, Values &result,
       if (runs.empty() || constant != runs.back().first.constant + runs.back().length) {
         runs.push_back({guard, family.start});
         runs.back().first.constant = constant;
+        runs.back().isGuardWeak = llvm::none_of(
+            sharing, [&](unsigned i) { return guards_.hasVector(request.points[i].guard); });
       }
       OddRun &run = runs.back();
       for (unsigned i : sharing) {
@@ -313,10 +329,11 @@ Value MemoryAccess::orZero(Value element, int32_t guard, int32_t known) {
   if (guard == known)
     return element;
   sink_.count(Cost::kArithmetic);
+  const Value isInside = guards_.test(guard);
   return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
     Value zero = builder.create<arith::ConstantOp>(loc, element.getType(),
                                                    builder.getZeroAttr(element.getType()));
-    return builder.create<arith::SelectOp>(loc, guards_.test(guard), element, zero);
+    return builder.create<arith::SelectOp>(loc, isInside, element, zero);
   });
 }
 

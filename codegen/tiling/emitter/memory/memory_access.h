@@ -44,6 +44,7 @@ private:
   progressionsOf(llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors) const;
   SharedVectors loadShared(const Request &request, llvm::ArrayRef<std::pair<int32_t, IndexExpr>>);
   mlir::Value loadByLanes(const Request &request, const Progression &run);
+  llvm::SmallVector<int32_t> vectorGuards(const Request &request) const;
   void loadVectors(const Request &request, Values &result, llvm::SmallVectorImpl<bool> &done);
   void loadOddRuns(const Request &request, Values &result, llvm::SmallVectorImpl<bool> &done);
   Values loadOddRun(const Request &request, const OddRun &run);

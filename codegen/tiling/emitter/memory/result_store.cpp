@@ -113,7 +113,7 @@ void ResultStore::storeNeighbours(Request &request, bool ofOneGuard) {
 }
 
 void ResultStore::storeVector(Request &request, const Neighbours &group) {
-  const int64_t skipped = ((group.first.constant % kVectorWidth) + kVectorWidth) % kVectorWidth;
+  const int64_t skipped = remainderInVector(group.first.constant);
   IndexExpr start = group.first;
   start.constant -= skipped;
   const IndexExpr index = space_.divideExactly(start, kVectorWidth);
@@ -134,12 +134,13 @@ void ResultStore::storeVector(Request &request, const Neighbours &group) {
 /// of the loop stores the point number i of each group. Software devices skip a loop without
 /// rounds, but execute the code of an scf.if.
 void ResultStore::storeEdges(const Request &request, llvm::ArrayRef<Neighbours> groups) {
+  Values tests;
+  for (const Neighbours &group : groups)
+    tests.push_back(guards_.test(group.guard));
   Value rounds = sink_.build([&](OpBuilder &builder, Location loc) -> Value {
-    Value whole;
-    for (const Neighbours &group : groups) {
-      Value test = guards_.test(group.guard);
-      whole = whole ? builder.create<arith::AndIOp>(loc, whole, test).getResult() : test;
-    }
+    Value whole = tests.front();
+    for (Value test : llvm::drop_begin(tests))
+      whole = builder.create<arith::AndIOp>(loc, whole, test);
     return builder.create<arith::SelectOp>(
         loc, whole, builder.create<arith::ConstantIndexOp>(loc, 0),
         builder.create<arith::ConstantIndexOp>(loc, kVectorWidth));
@@ -149,32 +150,31 @@ void ResultStore::storeEdges(const Request &request, llvm::ArrayRef<Neighbours> 
       space_.addVariable(rounds, 0, kVectorWidth, true), /*rounds=*/0, none,
       [&](Value round, Values &) {
         const IndexExpr number = space_.addVariable(round, 0, kVectorWidth - 1, true);
-        const auto ofRound = [&](llvm::function_ref<Value(unsigned)> of, unsigned i) {
+        // Returns the value of this round.
+        const auto ofRound = [&](llvm::ArrayRef<Value> values) {
           return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
-            Value value = of(0);
-            for (unsigned k = 1; k <= i; ++k)
-              value = builder.create<arith::SelectOp>(
+            Value chosen = values.front();
+            for (size_t k = 1; k < values.size(); ++k)
+              chosen = builder.create<arith::SelectOp>(
                   loc,
                   builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, round,
                                                 builder.create<arith::ConstantIndexOp>(loc, k)),
-                  of(k), value);
-            return value;
+                  values[k], chosen);
+            return chosen;
           });
         };
         for (const Neighbours &group : groups) {
           sink_.count(Cost::kScalarStore);
           sink_.count(Cost::kArithmetic, 4 * kVectorWidth);
-          const Value inside = ofRound(
-              [&](unsigned k) {
-                const int32_t guard = request.points[group.all[k]].guard;
-                return guard == 0 ? Value(sink_.create<arith::ConstantIntOp>(1, 1))
-                                  : guards_.test(guard);
-              },
-              3);
-          sink_.ifTrue(inside, [&] {
-            const Value value =
-                ofRound([&](unsigned k) { return request.values[group.all[k]]; }, 3);
-            storeElement(request, value,
+          Values insides, values;
+          for (unsigned i : group.all) {
+            const int32_t guard = request.points[i].guard;
+            insides.push_back(guard == 0 ? sink_.create<arith::ConstantIntOp>(1, 1)
+                                         : guards_.test(guard));
+            values.push_back(request.values[i]);
+          }
+          sink_.ifTrue(ofRound(insides), [&] {
+            storeElement(request, ofRound(values),
                          sink_.address(request.buffer, space_.add(group.first, number), 1));
           });
         }

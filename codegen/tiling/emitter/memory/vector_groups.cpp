@@ -11,7 +11,7 @@ std::map<Group, Members> alignedGroups(const IndexSpace &space, llvm::ArrayRef<I
     if (space.baseDivisor(addresses[i]) % kVectorWidth != 0)
       continue;
     Group group{guards[i], addresses[i]};
-    int64_t lane = ((addresses[i].constant % kVectorWidth) + kVectorWidth) % kVectorWidth;
+    const int64_t lane = remainderInVector(addresses[i].constant);
     group.start.constant -= lane;
     groups[group].push_back({i, lane});
   }

@@ -1,7 +1,7 @@
 // Finds accesses that one vector can serve: sorts addresses into aligned groups of four elements,
 // and states the cost of a vector access.
 //
-// Thread safety: as KernelContext.
+// Threads: pure.
 #pragma once
 
 #include "codegen/tiling/emitter/kernel_context.h"
@@ -11,6 +11,11 @@
 namespace gantry::codegen {
 
 constexpr int64_t kVectorWidth = 4; // Elements of a vector.
+
+/// Returns the remainder of an address, which may be negative, modulo kVectorWidth: 0 to 3.
+constexpr int64_t remainderInVector(int64_t address) {
+  return ((address % kVectorWidth) + kVectorWidth) % kVectorWidth;
+}
 
 /// An aligned group of four elements, accessed under a guard.
 struct Group {
