@@ -489,7 +489,10 @@ def PadSizes : Pass<"pad-sizes", "::mlir::func::FuncOp"> {
     in it, a select replaces it, so that infinities and NaNs cannot reach the padding either.
 
     Inputs of the program, and results that cannot have padding, are copied into padded tensors.
-    The copies are marked with `gantry.stored`, so that form-dispatches never inlines them.
+    The copies are marked with `gantry.stored`, so that form-dispatches never inlines them. With
+    `blocks`, kernels read rows of floats at any address as vectors, and compute the steps of a sum
+    that a multiple of four leaves over. Matmuls then need no padded depth, and padded columns of a
+    right operand that is no constant only if they have many rows.
     Operators that need the tensor without padding read a slice. A size stays as it is if these
     conversions cost more than the products gain, if it is dynamic, or if a reduction that does not
     ignore zeros, as a maximum, runs over it.

@@ -11,6 +11,16 @@ using namespace mlir;
 
 namespace {
 
+/// Returns whether another operand has the same index in a dimension as the operand `use` in
+/// dimension 0, as a matmul with a batch has it.
+bool sharesBatch(linalg::GenericOp reduction, OpOperand &use) {
+  auto batch = dyn_cast<AffineDimExpr>(reduction.getMatchingIndexingMap(&use).getResult(0));
+  return batch && llvm::any_of(reduction.getDpsInputOperands(), [&](OpOperand *other) {
+           return other != &use &&
+                  reduction.getMatchingIndexingMap(other).isFunctionOfDim(batch.getPosition());
+         });
+}
+
 /// Returns whether a reduction reads its operand `use` as an image.
 bool reducesImage(linalg::GenericOp reduction, OpOperand &use) {
   AffineMap map = reduction.getMatchingIndexingMap(&use);
@@ -26,7 +36,9 @@ bool reducesImage(linalg::GenericOp reduction, OpOperand &use) {
   }
   // A mean over all pixels counts as an image. A matmul that reduces the last dimension does not
   // count, except at rank 3, where this is the only dimension after dimension 1.
-  return windows || lastReduced || (reduces(map.getResult(1)) && !reduces(map.getResults().back()));
+  return windows ||
+         (!sharesBatch(reduction, use) &&
+          (lastReduced || (reduces(map.getResult(1)) && !reduces(map.getResults().back()))));
 }
 
 /// Returns whether the result has the elements of the operand `use` at the same or shifted indices.

@@ -13,7 +13,8 @@ namespace gantry::codegen {
 /// Such an operator is a reduction that
 /// - reads windows along dimensions after c,
 /// - reduces all dimensions after c, or
-/// - reduces c but not the last dimension.
+/// - reduces c but not the last dimension,
+/// except for a matmul with a batch, in which n is also an index of another operand.
 /// It may read `value` directly, or through pads and elementwise operators. `value` belongs to the
 /// program's function before form-dispatches has run, or to the region of a dispatch.
 bool readsAsImage(mlir::Value value);

@@ -66,15 +66,16 @@ std::vector<TileShape> attentionTiles(func::FuncOp kernel, const Attention &atte
   assert(valueDim && "only permutations, elementwise operators and corners follow an attention");
   const int64_t keys = extents[attention.keyLoop()];
   const auto result = cast<RankedTensorType>(kernel.getResultTypes().front());
-  const bool hasVectors = !result.isDynamicDim(*valueDim) && result.getDimSize(*valueDim) % 4 == 0;
-  const int64_t values = result.isDynamicDim(*valueDim) ? extents[attention.valueLoop()]
-                                                        : result.getDimSize(*valueDim);
+  // A slice of the values may end within a vector only if its size is static (TileShape::run).
+  const bool isStatic = !result.isDynamicDim(*valueDim);
+  const int64_t computed = extents[attention.valueLoop()];
+  const int64_t values = isStatic ? result.getDimSize(*valueDim) : computed;
 
   TileShape tile;
   tile.result.assign(result.getRank(), 1);
   tile.lanes = sharesTiles(kind) ? profile.subgroupSize : 1;
   tile.laneDim = *valueDim;
-  tile.run = hasVectors && tile.lanes > 1 ? 4 : 1;
+  tile.run = isStatic && computed % 4 == 0 && tile.lanes > 1 ? 4 : 1;
   tile.result[*valueDim] = roundUp(values, tile.run * tile.lanes) / tile.lanes;
   llvm::SmallVector<unsigned> reduced;
   scores.getReductionDims(reduced);

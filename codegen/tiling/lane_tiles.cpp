@@ -112,7 +112,8 @@ Sizes blocksFor(const KernelExtents::Span &span) {
 
 /// Returns candidates for the unrolled steps of each reduction dimension. If an extent is a
 /// multiple of four, the only candidate unrolls the longest such dimension. Otherwise the
-/// candidates unroll whole windows, from the innermost dimension outwards.
+/// candidates unroll whole windows, from the innermost dimension outwards, and the longest
+/// dimension with a rest.
 llvm::SmallVector<Sizes> LaneTiles::stepsOfOuterProducts() const {
   const Sizes &reduction = extents_.reduction;
   llvm::SmallVector<Sizes> result;
@@ -138,6 +139,13 @@ llvm::SmallVector<Sizes> LaneTiles::stepsOfOuterProducts() const {
     steps[q] = reduction[q];
     if (steps[q] > 1)
       result.push_back(steps);
+  }
+  const auto *deepest = std::max_element(reduction.begin(), reduction.end());
+  if (deepest != reduction.end() && *deepest >= 2 * kDeepSteps &&
+      llvm::none_of(reduction, ShapedType::isDynamic)) {
+    steps.assign(reduction.size(), 1);
+    steps[deepest - reduction.begin()] = kDeepSteps;
+    result.push_back(steps);
   }
   return result;
 }

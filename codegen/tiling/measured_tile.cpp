@@ -37,7 +37,8 @@ Status checkSteps(const TileShape &tile, const KernelExtents &extents) {
                   " reduction dimensions, but the kernel has " + number(extents.reduction.size()));
   for (auto [steps, extent, divisor] :
        llvm::zip(tile.reduction, extents.reduction, extents.reductionDivisors))
-    if (steps > 1 && divisor % steps != 0)
+    if (steps > 1 && divisor % steps != 0 &&
+        !(tile.mayHaveRest() && !ShapedType::isDynamic(extent) && extent >= 2 * steps))
       return misfit(number(steps) + " steps do not divide a reduction over " +
                     (ShapedType::isDynamic(extent) ? "an unknown extent" : number(extent)));
   return {};

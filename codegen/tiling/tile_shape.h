@@ -50,12 +50,14 @@ struct MatrixTile {
 /// With `lanes` > 1 a workgroup is one subgroup of that many invocations, which share a tile. The
 /// points along `laneDim` are divided into runs of `run` neighbours, and the runs are dealt to the
 /// lanes round-robin. The last run of a static extent may be partial, except in tiles with one
-/// dimension. The loads of operand vectors that every lane needs are divided among the
-/// lanes, which shuffle the vectors to each other.
+/// dimension. The loads of operand vectors that every lane needs are divided among the lanes, which
+/// shuffle the vectors to each other.
 struct TileShape {
-  llvm::SmallVector<int64_t> result;    // Points of an invocation (or lane), per tile dimension.
-  llvm::SmallVector<int64_t> reduction; // Unrolled steps. Each divides its dimension's extent.
-  unsigned merged = ~0u;                // ~0: no dimensions are merged.
+  llvm::SmallVector<int64_t> result; // Points of an invocation (or lane), per tile dimension.
+  // Unrolled steps. Each divides its dimension's extent; with mayHaveRest(), a static extent may
+  // also be at least twice as large, and fewer steps follow after the last whole round.
+  llvm::SmallVector<int64_t> reduction;
+  unsigned merged = ~0u; // ~0: no dimensions are merged.
   unsigned laneDim = 0;
   int64_t lanes = 1;
   int64_t run = 1;
@@ -104,6 +106,10 @@ struct TileShape {
     return space;
   }
 
+  /// Returns whether the unrolled steps of a reduction may leave a rest. See `reduction`.
+  bool mayHaveRest() const {
+    return lanes > 1 && keys == 0 && !reducesRows && !dots && stageSteps.empty() && !matrix;
+  }
   /// Returns whether lanes divide the points along a tile dimension.
   bool hasLanesAlong(unsigned dim) const { return lanes > 1 && dim == laneDim && !reducesRows; }
 

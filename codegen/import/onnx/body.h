@@ -64,6 +64,7 @@ public:
       : builder_(builder), loc_(loc), captured_(captured), dimValue_(std::move(dimValue)),
         exact_(exact) {}
 
+  /// Returns a constant. For an integer type the value is truncated, must fit int64_t, and wraps.
   Scalar constant(DType type, double value);
   Scalar constantInt(DType type, int64_t value);
   Scalar add(Scalar a, Scalar b);

@@ -44,6 +44,7 @@ struct Reductions::Level {
   unsigned dim; // The loop of the linalg operation.
   IndexExpr trips;
   int64_t multiplier; // The steps of `dim` by which one round advances.
+  int64_t rest = 0;   // The steps of `dim` after the last round, fewer than are unrolled.
 };
 
 /// The loop nest of a reduction, from the outermost loop to the innermost.
@@ -52,16 +53,20 @@ struct Reductions::Nest {
   llvm::ArrayRef<Point> points;
   const PointGrid &grid;
   llvm::SmallVector<Level> levels{};
+  llvm::SmallVector<int64_t> unrolls{}; // The steps of one round, by reduction dimension.
   // The loops before this position of `levels` go from stage to stage. Operands are staged inside
   // of these loops, before the other loops, which go over the steps of one stage.
   size_t stageLevel = kNotStaged;
   bool isBlocked = false; // A round of the outermost loop adds a block that is summed from zero.
 };
 
-/// Returns the number of steps of a reduction dimension that are unrolled. It divides the extent.
+/// Returns the number of steps of a reduction dimension that are unrolled. It divides the extent,
+/// except where TileShape::reduction permits a rest.
 int64_t Reductions::unrollOf(size_t reductionDim, const IndexExpr &extent) const {
   const int64_t unroll = reductionDim < tile_.reduction.size() ? tile_.reduction[reductionDim] : 1;
-  return space_.divisor(extent) % unroll == 0 ? unroll : 1;
+  const bool mayHaveRest =
+      extent.isConstant() && tile_.mayHaveRest() && extent.constant >= 2 * unroll;
+  return mayHaveRest || space_.divisor(extent) % unroll == 0 ? unroll : 1;
 }
 
 Values Reductions::evaluate(linalg::GenericOp op, llvm::ArrayRef<Point> points,
@@ -119,8 +124,9 @@ Reductions::Nest Reductions::nestOf(linalg::GenericOp op, llvm::ArrayRef<Point> 
   llvm::SmallVector<Level> outer; // The loops that go from stage to stage.
   int64_t total = 1;
   for (auto [q, dim] : llvm::enumerate(reductionDims)) {
+    const int64_t unroll = unrollOf(q, extents[dim]);
+    nest.unrolls.push_back(unroll);
     if (!extents[dim].isConstant()) {
-      const int64_t unroll = unrollOf(q, extents[dim]);
       levels.push_back({dim, space_.floorDiv(extents[dim], IndexExpr(unroll)), unroll});
       total = kBlockedSumLength; // The sum may be long.
       continue;
@@ -131,10 +137,9 @@ Reductions::Nest Reductions::nestOf(linalg::GenericOp op, llvm::ArrayRef<Point> 
       levels.push_back({dim, IndexExpr(0), 1});
       continue;
     }
-    const int64_t unroll = unrollOf(q, extents[dim]);
     const int64_t staged = q < tile_.stageSteps.size() ? tile_.stageSteps[q] : extent;
     if (int64_t trips = staged / unroll; trips != 1)
-      levels.push_back({dim, IndexExpr(trips), unroll});
+      levels.push_back({dim, IndexExpr(trips), unroll, staged % unroll});
     if (int64_t trips = extent / staged; trips != 1)
       outer.push_back({dim, IndexExpr(trips), staged});
   }
@@ -151,8 +156,9 @@ Reductions::Nest Reductions::nestOf(linalg::GenericOp op, llvm::ArrayRef<Point> 
   } else if (isLongSum && levels.size() == 1 && levels[0].trips.isConstant()) {
     const int64_t trips = levels[0].trips.constant, inner = largestDivisor(trips, kMaxBlock);
     if (inner > 1 && inner < trips)
-      levels = {{levels[0].dim, IndexExpr(trips / inner), levels[0].multiplier * inner},
-                {levels[0].dim, IndexExpr(inner), levels[0].multiplier}};
+      levels = {
+          {levels[0].dim, IndexExpr(trips / inner), levels[0].multiplier * inner, levels[0].rest},
+          {levels[0].dim, IndexExpr(inner), levels[0].multiplier}};
   }
   nest.isBlocked = isLongSum && levels.size() > 1 && nest.stageLevel != 0;
   return nest;
@@ -184,6 +190,26 @@ void Reductions::emitLevel(const Nest &nest, size_t level, const LoopIndex &offs
           emitLevel(nest, level + 1, inner, inStage, carried);
       },
       current.multiplier);
+  if (current.rest > 0)
+    emitRest(nest, level, offsets, stage, accumulators);
+}
+
+/// Emits the steps after the last round of the loop at position `level`.
+void Reductions::emitRest(const Nest &nest, size_t level, const LoopIndex &offsets,
+                          const IndexExpr &stage, Values &accumulators) {
+  const Level &ended = nest.levels[level];
+  Nest rest = nest;
+  rest.levels.clear(); // Those up to `level`, and those inside of it that go over other dimensions.
+  for (auto [i, each] : llvm::enumerate(nest.levels))
+    if (i <= level || each.dim != ended.dim)
+      rest.levels.push_back(each);
+  llvm::SmallVector<unsigned> reductionDims;
+  linalg::GenericOp(nest.op).getReductionDims(reductionDims);
+  rest.unrolls[llvm::find(reductionDims, ended.dim) - reductionDims.begin()] = ended.rest;
+  LoopIndex inner = offsets;
+  inner[ended.dim] =
+      space_.add(inner[ended.dim], IndexExpr(ended.trips.constant * ended.multiplier));
+  emitLevel(rest, level + 1, inner, stage, accumulators);
 }
 
 /// Emits one round of the outermost loop of a blocked sum: sums a block and adds it to `sums`.
@@ -221,7 +247,6 @@ void Reductions::emitStep(const Nest &nest, const LoopIndex &offsets, Values &ac
   linalg::GenericOp op = nest.op;
   llvm::SmallVector<unsigned> reductionDims;
   op.getReductionDims(reductionDims);
-  auto extents = shapes_.loopExtents(op);
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, reductionDims.size()));
   const auto factors = tile_.dots ? byteFactorsOf(op) : std::nullopt;
   if (factors) { // The four steps of a dot product must be consecutive.
@@ -232,10 +257,9 @@ void Reductions::emitStep(const Nest &nest, const LoopIndex &offsets, Values &ac
   std::vector<LoopIndex> steps{offsets};
   for (unsigned q : order) {
     const unsigned dim = reductionDims[q];
-    const int64_t unroll = unrollOf(q, extents[dim]);
     std::vector<LoopIndex> next;
     for (const LoopIndex &step : steps) {
-      for (int64_t u = 0; u < unroll; ++u) {
+      for (int64_t u = 0; u < nest.unrolls[q]; ++u) {
         next.push_back(step);
         next.back()[dim] = space_.add(step[dim], IndexExpr(u));
       }

@@ -53,6 +53,8 @@ private:
   Nest nestOf(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points, const PointGrid &grid);
   void emitLevel(const Nest &nest, size_t level, const LoopIndex &offsets, const IndexExpr &stage,
                  Values &accumulators);
+  void emitRest(const Nest &nest, size_t level, const LoopIndex &offsets, const IndexExpr &stage,
+                Values &accumulators);
   void emitBlock(const Nest &nest, const LoopIndex &offsets, const IndexExpr &stage, Values &sums);
   void stageOperands(const Nest &nest, const LoopIndex &offsets, const IndexExpr &stage);
   void emitStep(const Nest &nest, const LoopIndex &offsets, Values &accumulators);

@@ -85,6 +85,33 @@ func.func @attention(%x: tensor<1x8x16x32xf32>, %f: tensor<1x8x16x32xf32>) -> te
 
 // -----
 
+#lhs = affine_map<(b, m, n, k) -> (b, m, k)>
+#rhs = affine_map<(b, m, n, k) -> (b, k, n)>
+#res = affine_map<(b, m, n, k) -> (b, m, n)>
+
+// The operands of a matmul with a batch are no images, whichever dimension is reduced.
+// CHECK-LABEL: func @batched
+// CHECK-NOT: layouts =
+// CHECK: return
+func.func @batched(%x: tensor<8x64x64xf32>, %w: tensor<8x64x64xf32>) -> tensor<8x64x64xf32> {
+  %y = gantry.dispatch (%x, %w) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<8x64x64xf32>, tensor<8x64x64xf32>) -> tensor<8x64x64xf32> do {
+  ^bb0(%p: tensor<8x64x64xf32>, %q: tensor<8x64x64xf32>):
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<8x64x64xf32>
+    %i = linalg.fill ins(%z : f32) outs(%e : tensor<8x64x64xf32>) -> tensor<8x64x64xf32>
+    %0 = linalg.generic {indexing_maps = [#lhs, #rhs, #res], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%p, %q : tensor<8x64x64xf32>, tensor<8x64x64xf32>) outs(%i : tensor<8x64x64xf32>) {
+    ^bb0(%v: f32, %u: f32, %o: f32):
+      %m = arith.mulf %v, %u : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<8x64x64xf32>
+    gantry.yield %0 : tensor<8x64x64xf32>
+  }
+  return %y : tensor<8x64x64xf32>
+}
+
+// -----
+
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>

@@ -7,6 +7,9 @@
 // CHECK-SAME: gantry.remarks = #gantry.remarks<["measured: here"]>
 // CHECK-SAME: kind = baseline, {{.*}}exact = "points=4 steps=- merged=0"
 #id = affine_map<(a, b, c) -> (a, b, c)>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
 module {
   module @kernel_0 attributes {gantry.kernel = #gantry.kernel<
       measured = <tile = "baseline points=4 steps=- merged=0", origin = "here">>} {
@@ -54,6 +57,25 @@ module {
     func.func @kernel_3(%x: tensor<1x1x1xf32>, %y: tensor<1x1x1xf32>) -> tensor<1x2x1xf32> {
       %r = tensor.concat dim(1) %x, %y : (tensor<1x1x1xf32>, tensor<1x1x1xf32>) -> tensor<1x2x1xf32>
       return %r : tensor<1x2x1xf32>
+    }
+  }
+
+  // The last run of a lane and the last steps of a sum may be fewer.
+  // CHECK: func.func @kernel_4_texel({{.*}}gantry.remarks = #gantry.remarks<["measured: here"]>{{.*}}exact = "points=8x4 steps=4 lanes=8 along=1 run=4"
+  module @kernel_4 attributes {gantry.kernel = #gantry.kernel<
+      measured = <tile = "texel points=8x4 steps=4 lanes=8 along=1 run=4", origin = "here">>} {
+    func.func @kernel_4(%x: tensor<64x63xf32>, %w: tensor<63x511xf32>) -> tensor<64x511xf32> {
+      %z = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<64x511xf32>
+      %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x511xf32>) -> tensor<64x511xf32>
+      %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%x, %w : tensor<64x63xf32>, tensor<63x511xf32>) outs(%f : tensor<64x511xf32>) {
+      ^bb0(%p: f32, %q: f32, %acc: f32):
+        %1 = arith.mulf %p, %q : f32
+        %2 = arith.addf %acc, %1 : f32
+        linalg.yield %2 : f32
+      } -> tensor<64x511xf32>
+      return %r : tensor<64x511xf32>
     }
   }
 }

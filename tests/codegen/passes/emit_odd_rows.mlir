@@ -3,6 +3,9 @@
 
 #from = affine_map<(m, n) -> (n, m)>
 #id = affine_map<(m, n) -> (m, n)>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
 
 // The rows of the result begin at addresses with different remainders modulo four. Rows that are
 // four apart have the same remainder, so each row of a tile stores vectors through the view for its
@@ -56,6 +59,32 @@ module {
         tensor.yield %z : f32
       } : tensor<256x255xf32> to tensor<256x256xf32>
       return %0 : tensor<256x256xf32>
+    }
+  }
+
+  // A round of the loop computes four steps of the sum, and three steps follow the last round. Four rows of the right
+  // operand begin at all remainders modulo four, so vectors are loaded at known remainders and no element alone.
+  // CHECK-LABEL: func.func @kernel_2_texel(
+  // CHECK-SAME: reduction unrolled 4
+  // CHECK-NOT: memref.load {{.*}} : memref<?xf32
+  // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c15
+  // CHECK: scf.yield
+  // CHECK: memref.load {{.*}} : memref<?xvector<4xf32>
+  // CHECK: arith.mulf
+  // CHECK-NOT: scf.yield
+  // CHECK: memref.store
+  module @kernel_2 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_2(%x: tensor<64x63xf32>, %w: tensor<63x63xf32>) -> tensor<64x63xf32> attributes {gantry.signature = #gantry.signature} {
+      %z = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<64x63xf32>
+      %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x63xf32>) -> tensor<64x63xf32>
+      %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<64x63xf32>, tensor<63x63xf32>) outs(%f : tensor<64x63xf32>) {
+      ^bb0(%p: f32, %q: f32, %acc: f32):
+        %1 = arith.mulf %p, %q : f32
+        %2 = arith.addf %acc, %1 : f32
+        linalg.yield %2 : f32
+      } -> tensor<64x63xf32>
+      return %0 : tensor<64x63xf32>
     }
   }
 }

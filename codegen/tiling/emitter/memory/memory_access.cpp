@@ -250,16 +250,10 @@ Value MemoryAccess::loadByLanes(const Request &request, const Progression &run) 
 }
 
 Value MemoryAccess::loadVector(const Request &request, const IndexExpr &index, int32_t guard) {
-  Value vector =
+  const Value vector =
       sink_.loadVector(request.buffer, guardedAddress(request.buffer, index, kVectorWidth, guard));
-  if (request.outside == Outside::kAnything || guard == 0)
-    return vector;
-  sink_.count(Cost::kArithmetic, kVectorWidth);
-  return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
-    Value zero = builder.create<arith::ConstantOp>(loc, vector.getType(),
-                                                   builder.getZeroAttr(vector.getType()));
-    return builder.create<arith::SelectOp>(loc, guards_.test(guard), vector, zero);
-  });
+  return request.outside == Outside::kAnything ? vector
+                                               : orZero(vector, guard, /*known=*/0, kVectorWidth);
 }
 
 /// Neighbours from the address `first` on. The variable part of the address is not always a
@@ -323,17 +317,17 @@ void MemoryAccess::loadOddRuns(const Request &request, Values &result,
   }
 }
 
-/// Returns the element, or zero if `guard` does not hold. The element is zero already if `known`
-/// does not hold.
-Value MemoryAccess::orZero(Value element, int32_t guard, int32_t known) {
+/// Returns the element, or the vector of `elements` elements, or zeros if `guard` does not hold. It
+/// is zero already if `known` does not hold.
+Value MemoryAccess::orZero(Value loaded, int32_t guard, int32_t known, int64_t elements) {
   if (guard == known)
-    return element;
-  sink_.count(Cost::kArithmetic);
+    return loaded;
   const Value isInside = guards_.test(guard);
+  sink_.count(Cost::kArithmetic, static_cast<double>(elements));
   return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
-    Value zero = builder.create<arith::ConstantOp>(loc, element.getType(),
-                                                   builder.getZeroAttr(element.getType()));
-    return builder.create<arith::SelectOp>(loc, isInside, element, zero);
+    Value zero = builder.create<arith::ConstantOp>(loc, loaded.getType(),
+                                                   builder.getZeroAttr(loaded.getType()));
+    return builder.create<arith::SelectOp>(loc, isInside, loaded, zero);
   });
 }
 
@@ -429,14 +423,7 @@ Value MemoryAccess::loadElement(const Request &request, const IndexExpr &address
     Value zero = sink_.create<arith::ConstantIntOp>(0, 8);
     value = sink_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, value, zero);
   }
-  if (request.outside == Outside::kAnything || guard == 0)
-    return value;
-  sink_.count(Cost::kArithmetic);
-  return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
-    Value zero = builder.create<arith::ConstantOp>(loc, value.getType(),
-                                                   builder.getZeroAttr(value.getType()));
-    return builder.create<arith::SelectOp>(loc, guards_.test(guard), value, zero);
-  });
+  return request.outside == Outside::kAnything ? value : orZero(value, guard, /*known=*/0);
 }
 
 bool MemoryAccess::areWords(BlockArgument tensor, llvm::ArrayRef<Point> points) {

@@ -48,7 +48,7 @@ private:
   void loadVectors(const Request &request, Values &result, llvm::SmallVectorImpl<bool> &done);
   void loadOddRuns(const Request &request, Values &result, llvm::SmallVectorImpl<bool> &done);
   Values loadOddRun(const Request &request, const OddRun &run);
-  mlir::Value orZero(mlir::Value element, int32_t guard, int32_t known);
+  mlir::Value orZero(mlir::Value loaded, int32_t guard, int32_t known, int64_t elements = 1);
   Values loadGroups(const Request &request, const IndexExpr &first, const OddRun &run,
                     int64_t count);
   void loadElements(const Request &request, Values &result, llvm::ArrayRef<bool> done);
