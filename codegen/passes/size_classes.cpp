@@ -4,7 +4,6 @@
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/padding_value.h"
 #include "codegen/passes/tensor_dims.h"
-#include "codegen/tiling/attention.h"
 #include "codegen/tiling/linalg_patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -94,12 +93,6 @@ SizeClasses::SizeClasses(Block &block, bool blocks) : blocks_(blocks) {
         known.size = size;
       else if (known.size != size)
         known.size = ShapedType::kDynamic;
-  // The kernels of attentions unroll their sums without a rest.
-  for (auto product : block.getOps<linalg::GenericOp>())
-    if (const auto attention = attentionOf(product)) {
-      inAttention_.insert(product);
-      inAttention_.insert(attention->members.begin(), attention->members.end());
-    }
   for (auto [op, node] : loops_)
     addGain(cast<linalg::GenericOp>(op));
   addConversions(block);
@@ -265,8 +258,7 @@ void SizeClasses::addGain(linalg::GenericOp op) {
   double products = 1;
   for (int64_t extent : op.getStaticLoopRanges())
     products *= assumedExtent(extent);
-  const bool fitsOddRows = blocks_ && factors && !inAttention_.contains(op) &&
-                           readsOddRows(op, factors->first, factors->second);
+  const bool fitsOddRows = blocks_ && factors && readsOddRows(op, factors->first, factors->second);
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
     if (iterators[loop] == utils::IteratorType::parallel)
       continue;

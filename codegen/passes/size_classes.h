@@ -72,7 +72,6 @@ private:
   llvm::DenseMap<std::pair<mlir::OpOperand *, unsigned>, unsigned> linkedUses_;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, unsigned> linkedResults_;
   bool blocks_;
-  llvm::DenseSet<mlir::Operation *> inAttention_; // The operators of attentions.
   bool anyPadded_ = false;
 };
 

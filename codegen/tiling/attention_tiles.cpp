@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kMaxSums = 128, kMaxScores = 128; // Accumulators of the result, and scores.
 constexpr int64_t kMaxUnrolledSums = 4096;          // Multiplications of weights by values.
 constexpr int64_t kMaxUnrolledScores = 1024; // Multiplications in a round of the scores' matmul.
-// Numbers of unrolled steps of the scores' matmul; the first that divides its reduction is used.
+// Numbers of unrolled steps of the scores' matmul; the first that its reduction may have is used.
 constexpr int64_t kSteps[] = {8, 4};
 
 /// Returns the dimension of the kernel's result that this loop of the product runs over, also
@@ -75,14 +75,14 @@ std::vector<TileShape> attentionTiles(func::FuncOp kernel, const Attention &atte
   tile.result.assign(result.getRank(), 1);
   tile.lanes = sharesTiles(kind) ? profile.subgroupSize : 1;
   tile.laneDim = *valueDim;
-  tile.run = isStatic && computed % 4 == 0 && tile.lanes > 1 ? 4 : 1;
+  tile.run = isStatic && computed >= 4 && tile.lanes > 1 ? 4 : 1;
   tile.result[*valueDim] = roundUp(values, tile.run * tile.lanes) / tile.lanes;
   llvm::SmallVector<unsigned> reduced;
   scores.getReductionDims(reduced);
   tile.reduction.assign(reduced.size(), 1);
   const int64_t depth = scores.getStaticLoopRanges()[reduced.back()];
   for (int64_t steps : kSteps)
-    if (depth % steps == 0) {
+    if (depth % steps == 0 || (tile.mayHaveRest() && depth >= 2 * steps)) {
       tile.reduction.back() = steps;
       break;
     }

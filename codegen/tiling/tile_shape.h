@@ -108,7 +108,7 @@ struct TileShape {
 
   /// Returns whether the unrolled steps of a reduction may leave a rest. See `reduction`.
   bool mayHaveRest() const {
-    return lanes > 1 && keys == 0 && !reducesRows && !dots && stageSteps.empty() && !matrix;
+    return lanes > 1 && !reducesRows && !dots && stageSteps.empty() && !matrix;
   }
   /// Returns whether lanes divide the points along a tile dimension.
   bool hasLanesAlong(unsigned dim) const { return lanes > 1 && dim == laneDim && !reducesRows; }

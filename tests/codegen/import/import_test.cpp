@@ -423,6 +423,25 @@ TEST(Folding, FactorsOfAnotherTypeDoNotFold) {
       << imported.errors[0];
 }
 
+// Groups of a whole number of vectors stay one convolution over all channels; other groups become
+// images.
+TEST(Operators, GroupsWithoutWholeVectorsBecomeImages) {
+  for (const int64_t channels : {3, 4}) {
+    const std::string all = std::to_string(2 * channels);
+    ModelBuilder m;
+    m.input("x", {"5", all, "8", "8"});
+    m.constant("w", 1, {2 * channels, channels, 1, 1},
+               std::string(static_cast<size_t>(8 * channels * channels), '\1'));
+    ModelBuilder::attribute(m.node("Conv", {"x", "w"}, {"y"}), "group", int64_t(2));
+    m.output("y");
+    Scratch scratch;
+    auto imported = import(scratch.write("m.onnx", m.bytes()));
+    ASSERT_TRUE(imported) << imported.errors[0];
+    EXPECT_EQ(imported.count("tensor<10x3x8x8xf32>") > 0, channels == 3) << imported.text();
+    EXPECT_EQ(imported.count("expand_shape") > 0, channels == 3) << imported.text();
+  }
+}
+
 TEST(Operators, ArgMaxAndArgMinOfAScalarAreZero) {
   for (const char *op : {"ArgMax", "ArgMin"}) {
     ModelBuilder m;

@@ -37,5 +37,7 @@ std::string describe(const std::vector<int64_t> &dims);
 /// same infinity are left out of both norms. If another element of either tensor is infinite or
 /// NaN, the result is infinity or NaN, which is within no tolerance. NaN does not equal NaN.
 double relativeError(const Tensor &actual, const Tensor &expected);
+/// Returns the norm ‖tensor‖ of the finite elements.
+double normOf(const Tensor &tensor);
 
 } // namespace gantry::test

@@ -52,33 +52,57 @@ Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const 
   return convolve(import, x, filter, windows, group, sum);
 }
 
+namespace {
+
+constexpr int64_t kVector = 4; // Elements of a vector access.
+
+/// Returns whether the groups become images of a larger batch. Otherwise one loop goes over the
+/// output channels of all groups, and vectors of channels would extend over two groups.
+bool groupsBecomeImages(int64_t group, int64_t inPerGroup, int64_t outPerGroup) {
+  return group > 1 && inPerGroup > 1 && (inPerGroup % kVector != 0 || outPerGroup % kVector != 0);
+}
+
+/// Divides the channels of images: from [n, group * c, ...] to [n * group, c, ...].
+Tensor imagesOfGroups(ImportContext &import, const Tensor &x, int64_t group, int64_t inPerGroup) {
+  Dims dims{mulDims(x.dims[0], import.number(group)), import.number(inPerGroup)};
+  dims.append(x.dims.begin() + 2, x.dims.end());
+  return reshape(import, x, dims);
+}
+
+} // namespace
+
 Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter, const Windows &w,
                 int64_t group, const ConvolutionSum &sum) {
   const unsigned spatial = x.rank() - 2;
   const llvm::SmallVector<int64_t> filterDims = staticDims(filter.dims, "the filter");
   const int64_t outChannels = filterDims[0], inPerGroup = filterDims[1];
+  const int64_t outPerGroup = outChannels / group;
+  const bool asImages = groupsBecomeImages(group, inPerGroup, outPerGroup);
   llvm::SmallVector<Dim> low(2, import.number(0)), high(2, import.number(0));
   low.append(w.padLow);
   high.append(w.padHigh);
-  Tensor input = pad(import, x, low, high, sum.padding);
+  Tensor input = pad(import, asImages ? imagesOfGroups(import, x, group, inPerGroup) : x, low, high,
+                     sum.padding);
 
-  // Loops: batch n, output channel oc, output positions, then input channel ic if a group has
+  // Loops: image n, output channel oc, output positions, then input channel ic if a group has
   // several input channels, then the kernel's taps.
   const bool dropChannel = inPerGroup == 1;
   const unsigned firstTap = 2 + spatial + (dropChannel ? 0 : 1), loops = firstTap + spatial;
-  const int64_t outPerGroup = outChannels / group;
-  mlir::AffineExpr outChannel = import.loop(1), inner = import.loop(2 + spatial);
-  mlir::AffineExpr inChannel = inner;
-  if (dropChannel)
+  mlir::AffineExpr image = import.loop(0), outChannel = import.loop(1);
+  mlir::AffineExpr inner = import.loop(2 + spatial), inChannel = inner;
+  mlir::AffineExpr filterChannel = outChannel; // Among the output channels of all groups.
+  if (asImages)
+    filterChannel = (image % group) * outPerGroup + outChannel;
+  else if (dropChannel)
     inChannel = group == 1 ? import.number(0) : outChannel.floorDiv(outPerGroup);
   else if (group > 1)
     inChannel = outChannel.floorDiv(outPerGroup) * inPerGroup + inner;
-  llvm::SmallVector<mlir::AffineExpr> inputExprs{import.loop(0), inChannel};
-  llvm::SmallVector<mlir::AffineExpr> filterExprs{outChannel,
+  llvm::SmallVector<mlir::AffineExpr> inputExprs{image, inChannel};
+  llvm::SmallVector<mlir::AffineExpr> filterExprs{filterChannel,
                                                   dropChannel ? import.number(0) : inner};
-  llvm::SmallVector<mlir::AffineExpr> results{import.loop(0), outChannel};
+  llvm::SmallVector<mlir::AffineExpr> results{image, outChannel};
   GenericSpec spec;
-  spec.resultDims = {x.dims[0], import.number(outChannels)};
+  spec.resultDims = {input.dims[0], import.number(asImages ? outPerGroup : outChannels)};
   for (unsigned i = 0; i < spatial; ++i) {
     mlir::AffineExpr tap = import.loop(firstTap + i);
     inputExprs.push_back(import.loop(2 + i) * w.strides[i] + tap * w.dilations[i]);
@@ -96,11 +120,16 @@ Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter, co
   spec.inputs.push_back({filter, import.map(loops, filterExprs)});
   for (const Tensor &parameter : sum.perChannel)
     spec.inputs.push_back({parameter, parameter.rank() == 0 ? import.map(loops, {})
-                                                            : import.map(loops, {outChannel})});
+                                                            : import.map(loops, {filterChannel})});
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar total) {
     return b.add(total, sum.term ? sum.term(b, in) : b.mul(in[0], in[1]));
   };
-  return import.generic(spec);
+  const Tensor result = import.generic(spec);
+  if (!asImages)
+    return result;
+  Dims dims{x.dims[0], import.number(outChannels)};
+  dims.append(w.outputs.begin(), w.outputs.end());
+  return reshape(import, result, dims);
 }
 
 void importConvolution(ImportContext &import, const Node &node, std::optional<Tensor> givenFilter,
