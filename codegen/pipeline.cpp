@@ -134,6 +134,7 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
 void addKernelPasses(OpPassManager &module, const CompileOptions &options,
                      const DeviceProfile &profile) {
   module.addPass(createOutlineKernels());
+  module.addPass(createCollapseDims());
   module.addPass(
       createApplyTuning(ApplyTuningOptions{profile.name, options.tuning, options.builtInTuning}));
   module.nest<ModuleOp>().addPass(createEmitKernels(

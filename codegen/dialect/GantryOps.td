@@ -43,12 +43,15 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
     - `scattered` is set if the dispatch replaces rows of the operand `in_place` and writes nothing
       else (gantry.scatter). The region then yields the rows and the position of each. `scattered` has
       the extents of the positions; a dynamic extent is stored as -1 - (its index in `dims`).
+    - `collapsed` is the number of first dimensions of the result that are one dimension in the kernel's
+      function (collapse-dims).
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<Index>:$dims,
       Optional<Index>:$flops, DenseI64ArrayAttr:$operand_dims, DenseI64ArrayAttr:$result_dims,
       OptionalAttr<SymbolRefAttr>:$kernel, OptionalAttr<I64Attr>:$in_place,
       OptionalAttr<Gantry_LayoutArrayAttr>:$layouts, UnitAttr:$rows,
-      OptionalAttr<StrAttr>:$copy_reason, OptionalAttr<DenseI64ArrayAttr>:$scattered);
+      OptionalAttr<StrAttr>:$copy_reason, OptionalAttr<DenseI64ArrayAttr>:$scattered,
+      DefaultValuedAttr<I64Attr, "1">:$collapsed);
   let results = (outs AnyRankedTensor:$result);
   let regions = (region MaxSizedRegion<1>:$body);
   let assemblyFormat = [{

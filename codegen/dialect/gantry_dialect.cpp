@@ -121,6 +121,11 @@ mlir::LogicalResult DispatchOp::verify() {
   if (getInPlace() && *getInPlace() >= getInputs().size())
     return emitOpError() << "in_place names operand " << *getInPlace()
                          << "; it must be less than the number of operands, " << getInputs().size();
+  if (const int64_t rank = mlir::cast<mlir::RankedTensorType>(getResult().getType()).getRank();
+      static_cast<int64_t>(getCollapsed()) < 1 ||
+      static_cast<int64_t>(getCollapsed()) > std::max<int64_t>(rank, 1))
+    return emitOpError() << "collapses " << getCollapsed()
+                         << " dimensions into one; its result has " << rank;
   if (getScattered() && !getInPlace())
     return emitOpError("is scattered but not in place");
   for (int64_t extent : getScattered().value_or(llvm::ArrayRef<int64_t>()))

@@ -350,6 +350,11 @@ Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
     command->dims.push_back(exprs_.of(dim));
   command->flops = dispatch.getFlops() ? exprs_.of(dispatch.getFlops()) : exprs_.constant(0);
 
+  if (const auto collapsed = static_cast<size_t>(dispatch.getCollapsed()); collapsed > 1) {
+    for (size_t d = 1; d < collapsed; ++d)
+      written[0] = exprs_.mul(written[0], written[d]);
+    written.erase(written.begin() + 1, written.begin() + collapsed);
+  }
   const KernelGeometry &geometry = geometry_[kernel];
   command->workgroups = workgroupsOf(geometry.front(), written);
   for (const Grid &grid : llvm::drop_begin(geometry))

@@ -163,6 +163,24 @@ def ChooseLayouts : Pass<"choose-layouts", "::mlir::func::FuncOp"> {
                         "only change the layout of images of bytes">];
 }
 
+def CollapseDims : Pass<"collapse-dims", "::mlir::ModuleOp"> {
+  let summary = "make one dimension of those that a kernel treats alike";
+  let description = [{
+    If all operations of a kernel's function visit the first dimensions of its tensors together, these
+    dimensions become one. The rows of a batch of matmuls by one matrix become rows of one matmul,
+    whose tiles need not end at the rows of each image, and kernels of different ranks become equal
+    up to their sizes, so that share-kernels may let them share. An elementwise kernel whose tensors
+    have equal layouts gets one dimension, in the order of memory. `collapsed` of the dispatches is
+    the number of dimensions that became one.
+
+    Kernels with dynamic sizes, slices, pads or indices stay as they are.
+
+    Before: `func.func @kernel_0(%x: tensor<4x49x256xf32>, %w: tensor<256x768xf32>) -> tensor<4x49x768xf32>`
+    After: `func.func @kernel_0(%x: tensor<196x256xf32>, %w: tensor<256x768xf32>) -> tensor<196x768xf32>`
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp"> {
   let summary = "convert a kernel's functions to the SPIR-V dialect";
   let description = [{
@@ -566,8 +584,8 @@ def ShareKernels : Pass<"share-kernels", "::mlir::ModuleOp"> {
     constants that are bounds of loops or parts of addresses. The first of such kernels then takes
     these constants as arguments, like the sizes of dynamic dimensions, and serves the dispatches of
     all. Constants whose differences between the kernels are multiples of the same numbers share an
-    argument. Drivers compile one kernel instead of many. Divisors stay constants, because drivers replace divisions
-    by constants with cheaper operations.
+    argument. Drivers compile one kernel instead of many. Divisors stay constants in kernels with few other
+    operations, because drivers replace divisions by constants with cheaper operations.
 
     `gantry.loops` becomes the largest of the kernels. `gantry.slices` is removed if it differs.
     Kernels whose `gantry.slices` differ are not shared if a tensor is too large for the bindings of

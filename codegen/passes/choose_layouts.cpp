@@ -112,6 +112,23 @@ Value insideOf(OpOperand &use) {
   return dispatch.getBody().front().getArgument(use.getOperandNumber());
 }
 
+/// Returns whether the channels of a tensor in a dispatch's region stay dimension 1 of all that is
+/// computed from it, up to the next reduction. The partition of an image into windows moves them.
+bool keepsChannels(Value tensor) {
+  return llvm::all_of(tensor.getUses(), [](OpOperand &use) {
+    auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (generic && generic.getNumReductionLoops() == 0) {
+      const AffineMap map = generic.getMatchingIndexingMap(&use);
+      if (map.getNumResults() > 1 && !isa<AffineConstantExpr>(map.getResult(1)) &&
+          !map.getResult(1).isFunctionOfDim(1))
+        return false;
+    } else if (!isa<tensor::PadOp, tensor::ExtractSliceOp>(use.getOwner())) {
+      return true;
+    }
+    return keepsChannels(use.getOwner()->getResult(0));
+  });
+}
+
 /// The layouts of the tensors of one function.
 class Layouts {
 public:
@@ -132,10 +149,11 @@ public:
         continue;
       // A tensor that is computed from a blocked tensor of the same rank is blocked too, so that
       // loads and stores are both vectors.
-      const bool isFromBlocks = llvm::any_of(dispatch.getInputs(), [&](Value operand) {
-        return blocked_.contains(storageOf(operand)) &&
-               cast<RankedTensorType>(operand.getType()).getRank() ==
-                   cast<RankedTensorType>(result.getType()).getRank();
+      const bool isFromBlocks = llvm::any_of(dispatch->getOpOperands(), [&](OpOperand &use) {
+        auto operand = dyn_cast<RankedTensorType>(use.get().getType());
+        return operand && blocked_.contains(storageOf(use.get())) &&
+               operand.getRank() == cast<RankedTensorType>(result.getType()).getRank() &&
+               keepsChannels(insideOf(use));
       });
       if (isFromBlocks || llvm::any_of(tensorsIn(storage), isImage))
         blocked_.insert(storage);

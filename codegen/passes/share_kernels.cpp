@@ -25,6 +25,9 @@ namespace {
 // The number of 8-byte words in 128 bytes of push constants, which every device has. A kernel that
 // reads its buffers by address needs a word for each buffer and for each dim.
 constexpr size_t kMaxPushConstants = 16;
+// Divisors vary in kernels with at least this number of other operations per division: measured,
+// such kernels are not slower.
+constexpr size_t kMinOperationsPerDivision = 100;
 
 /// A constant of index type that an operation uses and that may differ between kernels.
 struct Slot {
@@ -41,14 +44,25 @@ struct Kernel {
   auto functions() const { return ModuleOp(module).getOps<func::FuncOp>(); }
 };
 
+bool isDivision(Operation &op) { return isa<arith::DivUIOp, arith::RemUIOp>(op); }
+
+/// Returns whether divisors of the function may be variables. Drivers replace divisions by
+/// constants with cheaper operations, so a kernel with few other operations would become slower.
+bool divisorsMayVary(func::FuncOp function) {
+  size_t operations = 0, divisions = 0;
+  function.walk([&](Operation *op) { ++(isDivision(*op) ? divisions : operations); });
+  return operations >= kMinOperationsPerDivision * divisions;
+}
+
 /// Returns whether the operand may be a variable without making the kernel much slower: the bound
 /// of a loop, a part of an address that is a sum of products, or an operand of a comparison, as
-/// guards of tails and pads have them. A divisor may not, because drivers replace divisions by
-/// constants.
-bool mayVary(OpOperand &use) {
+/// guards of tails and pads have them. Divisors may if `divisorsVary`.
+bool mayVary(OpOperand &use, bool divisorsVary) {
   Operation *owner = use.getOwner();
   if (isa<scf::ForOp>(owner))
     return use.getOperandNumber() == 1;
+  if (isDivision(*owner))
+    return divisorsVary && use.getOperandNumber() == 1;
   return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::CmpIOp>(owner);
 }
 
@@ -64,8 +78,10 @@ std::optional<int64_t> indexConstant(Value value) {
 class Skeleton {
 public:
   Skeleton(Kernel &kernel, bool mayDropSlices) : kernel_(kernel), mayDropSlices_(mayDropSlices) {
-    for (func::FuncOp function : kernel.functions())
+    for (func::FuncOp function : kernel.functions()) {
+      divisorsMayVary_ = divisorsMayVary(function);
       add(*function);
+    }
   }
   std::string take() { return std::move(text_); }
 
@@ -113,7 +129,7 @@ private:
     if (!constant) {
       put(Kind::kValue);
       put(numbers_.lookup(operand.get()));
-    } else if (mayVary(operand)) {
+    } else if (mayVary(operand, divisorsMayVary_)) {
       put(Kind::kSlot);
       kernel_.slots.push_back({&operand, *constant});
     } else {
@@ -133,6 +149,7 @@ private:
 
   Kernel &kernel_;
   const bool mayDropSlices_;
+  bool divisorsMayVary_ = false; // In the function that is being added.
   std::string text_;
   llvm::DenseMap<Value, unsigned> numbers_;
 };

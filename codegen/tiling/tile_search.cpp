@@ -18,8 +18,8 @@ namespace {
 constexpr int64_t kMaxUnrolledSum = 4096;
 constexpr double kMinGain = 0.999; // A tile replaces another if it costs less than this fraction.
 // A millisecond of the driver's compiler costs kBuildShare of the program's loop steps, and at
-// least kMinBuildCost. A second is worth about 1.5 % of a run of the program, and at least 0.2 ms.
-constexpr double kBuildShare = 2e-5, kMinBuildCost = 10000;
+// least kMinBuildCost. A second is worth about 3 % of a run of the program, and at least 0.2 ms.
+constexpr double kBuildShare = 4e-5, kMinBuildCost = 10000;
 
 /// Returns the divisors, up to 16, of a number that divides the extent.
 llvm::SmallVector<int64_t> unrollsFor(int64_t divisor) {

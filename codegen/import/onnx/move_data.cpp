@@ -70,7 +70,8 @@ struct Group {
 };
 
 // Divides both shapes into the smallest groups of equal products. If two dynamic products cannot be
-// compared, the rest of both shapes becomes one group.
+// compared, the rest of both shapes becomes one group. So do the shapes of tensors without
+// elements, whose other dimensions need not have equal products.
 llvm::SmallVector<Group> groupDims(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim> to) {
   llvm::SmallVector<Group> groups;
   size_t i = 0, j = 0;
@@ -81,6 +82,10 @@ llvm::SmallVector<Group> groupDims(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim>
       group.to.push_back(j);
     groups.push_back(group);
   };
+  if (llvm::any_of(from, [](Dim dim) { return staticDim(dim) == 0; })) {
+    rest({});
+    return groups;
+  }
   while (i < from.size() && j < to.size()) {
     Group group;
     Dim a = from[i], b = to[j];

@@ -329,6 +329,14 @@ func.func @rows_without_positions(%x: tensor<8x4xf32>, %u: tensor<2x4xf32>, %i: 
 
 // -----
 
+func.func @collapsed_too_far(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // expected-error@+1 {{collapses 3 dimensions into one; its result has 2}}
+  %y = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, collapsed = 3} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
 func.func @scattered_nowhere(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   // expected-error@+1 {{is scattered but not in place}}
   %y = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, scattered = array<i64: 2>} : (tensor<8x4xf32>) -> tensor<8x4xf32>

@@ -442,6 +442,19 @@ TEST(Operators, GroupsWithoutWholeVectorsBecomeImages) {
   }
 }
 
+TEST(Shapes, TensorsWithoutElementsReshapeToAnyOthers) {
+  ModelBuilder m(14);
+  m.input("x", {"0", "18", "10"});
+  m.ints("shape", {4, 7, 0});
+  // With allowzero = 0, a zero would copy a dimension of the input.
+  ModelBuilder::attribute(m.node("Reshape", {"x", "shape"}, {"y"}), "allowzero", int64_t(1));
+  m.output("y");
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", m.bytes()));
+  ASSERT_TRUE(imported) << imported.errors[0];
+  EXPECT_GT(imported.count("tensor<4x7x0xf32>"), 0u) << imported.text();
+}
+
 TEST(Operators, ArgMaxAndArgMinOfAScalarAreZero) {
   for (const char *op : {"ArgMax", "ArgMin"}) {
     ModelBuilder m;

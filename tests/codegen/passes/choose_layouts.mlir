@@ -170,3 +170,58 @@ func.func @bytes(%x: tensor<1x8x10x10xi8>, %f: tensor<16x8x3x3xi8>) -> tensor<1x
   }
   return %b : tensor<1x16x8x8xi32>
 }
+
+// -----
+
+#window = affine_map<(n, o, h, w, c, y, x) -> (n, c, h + y, w + x)>
+#filter = affine_map<(n, o, h, w, c, y, x) -> (o, c, y, x)>
+#image = affine_map<(n, o, h, w, c, y, x) -> (n, o, h, w)>
+#id = affine_map<(n, o, h, w) -> (n, o, h, w)>
+#from = affine_map<(n, w, p, c) -> (n, c, (w floordiv 2) * 4 + p floordiv 4, (w mod 2) * 4 + p mod 4)>
+#to = affine_map<(n, w, p, c) -> (n, w, p, c)>
+
+// The partition of an image into windows: dimension 1 of its result has the windows, not the channels, so it is not
+// blocked although the image is.
+// CHECK-LABEL: func @windows
+// CHECK: gantry.dispatch(%arg0) dims() {layouts = [#gantry.layout<[]>, #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>]
+// CHECK: gantry.dispatch(%{{[0-9]+}}) dims() {layouts = [#gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>, #gantry.layout<[]>]
+func.func @windows(%v: tensor<8x8x8xf32>, %f: tensor<8x8x3x3xf32>) -> (tensor<1x4x16x8xf32>, tensor<1x8x6x6xf32>) {
+  %x = gantry.dispatch (%v) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<8x8x8xf32>) -> tensor<1x8x8x8xf32> do {
+  ^bb0(%p: tensor<8x8x8xf32>):
+    %e = tensor.empty() : tensor<1x8x8x8xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(n, o, h, w) -> (o, h, w)>, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%p : tensor<8x8x8xf32>) outs(%e : tensor<1x8x8x8xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      linalg.yield %a : f32
+    } -> tensor<1x8x8x8xf32>
+    gantry.yield %0 : tensor<1x8x8x8xf32>
+  }
+  %parts = gantry.dispatch (%x) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<1x8x8x8xf32>) -> tensor<1x4x16x8xf32> do {
+  ^bb0(%p: tensor<1x8x8x8xf32>):
+    %e = tensor.empty() : tensor<1x8x8x8xf32>
+    %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%p : tensor<1x8x8x8xf32>) outs(%e : tensor<1x8x8x8xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %n = arith.negf %a : f32
+      linalg.yield %n : f32
+    } -> tensor<1x8x8x8xf32>
+    %et = tensor.empty() : tensor<1x4x16x8xf32>
+    %1 = linalg.generic {indexing_maps = [#from, #to], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%0 : tensor<1x8x8x8xf32>) outs(%et : tensor<1x4x16x8xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      linalg.yield %a : f32
+    } -> tensor<1x4x16x8xf32>
+    gantry.yield %1 : tensor<1x4x16x8xf32>
+  }
+  %y = gantry.dispatch (%x, %f) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<1x8x8x8xf32>, tensor<8x8x3x3xf32>) -> tensor<1x8x6x6xf32> do {
+  ^bb0(%p: tensor<1x8x8x8xf32>, %q: tensor<8x8x3x3xf32>):
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<1x8x6x6xf32>
+    %i = linalg.fill ins(%z : f32) outs(%e : tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+    %0 = linalg.generic {indexing_maps = [#window, #filter, #image], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%p, %q : tensor<1x8x8x8xf32>, tensor<8x8x3x3xf32>) outs(%i : tensor<1x8x6x6xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x8x6x6xf32>
+    gantry.yield %0 : tensor<1x8x6x6xf32>
+  }
+  return %parts, %y : tensor<1x4x16x8xf32>, tensor<1x8x6x6xf32>
+}
