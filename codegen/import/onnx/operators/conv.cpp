@@ -124,7 +124,7 @@ Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter, co
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar total) {
     return b.add(total, sum.term ? sum.term(b, in) : b.mul(in[0], in[1]));
   };
-  const Tensor result = import.generic(spec);
+  Tensor result = import.generic(spec);
   if (!asImages)
     return result;
   Dims dims{x.dims[0], import.number(outChannels)};

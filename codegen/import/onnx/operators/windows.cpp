@@ -80,7 +80,7 @@ llvm::SmallVector<int64_t> readPads(const Node &node, size_t rank) {
 }
 
 std::string readAutoPad(const Node &node) {
-  const std::string autoPad = node.stringAttribute("auto_pad", "NOTSET");
+  std::string autoPad = node.stringAttribute("auto_pad", "NOTSET");
   if (autoPad.empty())
     return "NOTSET";
   if (autoPad != "NOTSET" && autoPad != "SAME_UPPER" && autoPad != "SAME_LOWER" &&
