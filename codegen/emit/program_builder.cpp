@@ -189,10 +189,10 @@ Status ProgramBuilder::addConstant(Value value, Attribute data, std::string name
     }
     bytes = {reinterpret_cast<const char *>(owned.data()), owned.size()};
   }
-  if (!fill && bytes.size() != count * bytesEach)
+  const unsigned long long expected = count * bytesEach;
+  if (!fill && bytes.size() != expected)
     return statusf(StatusCode::kInternal, "a constant of %s has %zu bytes instead of %llu",
-                   locationName(value.getLoc()).c_str(), bytes.size(),
-                   static_cast<unsigned long long>(count * bytesEach));
+                   locationName(value.getLoc()).c_str(), bytes.size(), expected);
 
   std::string key;
   if (fill) {

@@ -58,7 +58,7 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     double steps = 0;
     for (DispatchOp dispatch : dispatches)
       steps += stepsOf(dispatch);
-    programSteps_ = static_cast<int64_t>(std::min(steps, kMaxSteps));
+    programSteps = static_cast<int64_t>(std::min(steps, kMaxSteps));
     for (DispatchOp dispatch : dispatches) {
       auto [found, inserted] = known.try_emplace(fingerprint(dispatch));
       if (inserted)
@@ -86,7 +86,7 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     builder.setInsertionPointToEnd(getOperation().getBody());
     Location loc = dispatch.getLoc();
     auto kernelModule = builder.create<ModuleOp>(loc, name);
-    setAttribute(kernelModule, KernelAttr::get(&getContext(), {}, {}, programSteps_));
+    setAttribute(kernelModule, KernelAttr::get(&getContext(), {}, {}, programSteps));
     builder.setInsertionPointToStart(kernelModule.getBody());
     auto yield = cast<YieldOp>(dispatch.getBody().front().getTerminator());
     auto type = builder.getFunctionType(dispatch.getBody().front().getArgumentTypes(),
@@ -115,7 +115,7 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     return SymbolRefAttr::get(builder.getContext(), name);
   }
 
-  int64_t programSteps_ = 0; // The number of loop steps of all dispatches.
+  int64_t programSteps = 0; // The number of loop steps of all dispatches.
 };
 
 } // namespace
