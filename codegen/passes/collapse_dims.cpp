@@ -23,8 +23,8 @@ namespace {
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// Returns whether the function has static shapes, and no operations but generic ones without
-/// indices and those that make their constants and initial values.
+/// Returns whether all shapes of the function are static, and its operations are only
+/// linalg.generic without linalg.index, scalar constants and initial values.
 bool isSimple(func::FuncOp function) {
   const auto isStatic = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);

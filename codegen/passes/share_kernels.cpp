@@ -56,7 +56,7 @@ bool divisorsMayVary(func::FuncOp function) {
 
 /// Returns whether the operand may be a variable without making the kernel much slower: the bound
 /// of a loop, a part of an address that is a sum of products, or an operand of a comparison, as
-/// guards of tails and pads have them. Divisors may if `divisorsVary`.
+/// guards of tails and pads have them. A divisor may only if `divisorsVary`.
 bool mayVary(OpOperand &use, bool divisorsVary) {
   Operation *owner = use.getOwner();
   if (isa<scf::ForOp>(owner))
@@ -149,7 +149,7 @@ private:
 
   Kernel &kernel_;
   const bool mayDropSlices_;
-  bool divisorsMayVary_ = false; // In the function that is being added.
+  bool divisorsMayVary_ = false; // True: they may, in the function that is being added.
   std::string text_;
   llvm::DenseMap<Value, unsigned> numbers_;
 };

@@ -442,6 +442,18 @@ TEST(Operators, GroupsWithoutWholeVectorsBecomeImages) {
   }
 }
 
+TEST(Operators, GroupsOfADynamicNumberOfChannelsStay) {
+  ModelBuilder m;
+  m.input("x", {"1", "channels", "8", "8"});
+  m.constant("w", 1, {6, 3, 1, 1}, std::string(72, '\1'));
+  ModelBuilder::attribute(m.node("Conv", {"x", "w"}, {"y"}), "group", int64_t(2));
+  m.output("y");
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", m.bytes()));
+  ASSERT_TRUE(imported) << imported.errors[0];
+  EXPECT_EQ(imported.count("expand_shape"), 0u) << imported.text();
+}
+
 TEST(Shapes, TensorsWithoutElementsReshapeToAnyOthers) {
   ModelBuilder m(14);
   m.input("x", {"0", "18", "10"});

@@ -57,9 +57,11 @@ namespace {
 constexpr int64_t kVector = 4; // Elements of a vector access.
 
 /// Returns whether the groups become images of a larger batch. Otherwise one loop goes over the
-/// output channels of all groups, and vectors of channels would extend over two groups.
-bool groupsBecomeImages(int64_t group, int64_t inPerGroup, int64_t outPerGroup) {
-  return group > 1 && inPerGroup > 1 && (inPerGroup % kVector != 0 || outPerGroup % kVector != 0);
+/// output channels of all groups, and vectors of channels would extend over two groups. A dynamic
+/// number of channels cannot be divided among images.
+bool groupsBecomeImages(Dim channels, int64_t group, int64_t inPerGroup, int64_t outPerGroup) {
+  return staticDim(channels) && group > 1 && inPerGroup > 1 &&
+         (inPerGroup % kVector != 0 || outPerGroup % kVector != 0);
 }
 
 /// Divides the channels of images: from [n, group * c, ...] to [n * group, c, ...].
@@ -77,7 +79,7 @@ Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter, co
   const llvm::SmallVector<int64_t> filterDims = staticDims(filter.dims, "the filter");
   const int64_t outChannels = filterDims[0], inPerGroup = filterDims[1];
   const int64_t outPerGroup = outChannels / group;
-  const bool asImages = groupsBecomeImages(group, inPerGroup, outPerGroup);
+  const bool asImages = groupsBecomeImages(x.dims[1], group, inPerGroup, outPerGroup);
   llvm::SmallVector<Dim> low(2, import.number(0)), high(2, import.number(0));
   low.append(w.padLow);
   high.append(w.padHigh);
