@@ -31,11 +31,13 @@ void StepCurve::append(uint64_t timeNs, uint64_t value) {
       if (index == 0 && level > 0)
         break;
       levels_.emplace_back();
-      if (level > 0) { // The first group of a new level covers the whole level below.
-        ValueRange whole = levels_[level - 1][0];
-        for (const ValueRange &range : levels_[level - 1])
-          widen(whole, range);
-        levels_[level].push_back(whole);
+      if (level > 0) {
+        // The first group of the new level covers the first kGroup groups of the level below. The
+        // last group below is the one that this step has just begun; it is not part of them.
+        ValueRange first = levels_[level - 1][0];
+        for (size_t i = 1; i < kGroup; ++i)
+          widen(first, levels_[level - 1][i]);
+        levels_[level].push_back(first);
       }
     }
     std::vector<ValueRange> &ranges = levels_[level];
@@ -73,7 +75,7 @@ ValueRange StepCurve::rangeOfSteps(size_t first, size_t last) const {
 
 size_t StepCurve::stepAt(uint64_t timeNs, bool above, size_t from) const {
   const auto before = [&](uint64_t time) { return above ? time <= timeNs : time < timeNs; };
-  // Galloping search in the samples: doubles the step until it passes timeNs, then bisects.
+  // Galloping search in the samples: doubles the distance until it passes timeNs, then bisects.
   const size_t count = samples_.size();
   size_t low = from / kSample; // The samples of steps before `from` need not be searched.
   size_t ahead = 1;

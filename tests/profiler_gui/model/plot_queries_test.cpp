@@ -55,6 +55,19 @@ TEST(StepCurve, RangesOfColumnsEqualALoopOverAllSteps) {
   }
 }
 
+// The step that begins a new level of the pyramid has a large value, which must not be part of the
+// ranges before it.
+TEST(StepCurve, GroupsBeforeANewLevelDoNotContainItsFirstStep) {
+  for (const uint64_t steps : {16u, 256u, 4096u}) {
+    StepCurve curve;
+    for (uint64_t time = 1; time <= steps; ++time)
+      curve.append(time, 1);
+    curve.append(steps + 1, 1000);
+    EXPECT_EQ(curve.range(0, steps + 1).high, 1u) << steps << " steps";
+    EXPECT_EQ(curve.range(0, steps + 2).high, 1000u) << steps << " steps";
+  }
+}
+
 TEST(StepCurve, ShrinkingFreesUnusedCapacity) {
   StepCurve curve;
   for (uint64_t i = 0; i < 70000; ++i)
