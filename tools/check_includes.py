@@ -9,7 +9,8 @@ of the project are written from the repository's root ("engine/plan/plan.h"); in
 are written as users write them (<gantry/gantry.h>). The script prints one line per violation. The exit code
 is 1 if there is a violation, 2 if ROOT is not a folder.
 
-To add a folder or a library, add its row here and run tools/house/design.py.
+To add a folder or a library, add its row here and run tools/house/design.py, whose --check also finds permissions
+that no source uses.
 """
 
 import os
@@ -24,9 +25,6 @@ RUNTIME_API = "gantry/gantry.h"  # Also allows gantry/gantry.hpp, its C++ wrappe
 COMPILER_API = "gantry/compiler.h"
 VERSION_API = "gantry/version.h"  # Both other public headers include it.
 ANYTHING = "*"
-
-ENGINE_BELOW_PROGRAM = ["engine/base", "engine/hazards", "engine/plan", "engine/trace", "engine/artifact",
-                        "engine/device", "engine/heap"]
 
 # Maps a folder to (its content, the folders and public headers that it may include besides itself). A file
 # belongs to the row with the longest path that contains the file. tools/house/design.py writes this table
@@ -43,39 +41,40 @@ FOLDERS = {
     "engine/device": ("the interface that a backend implements", ["engine/base"]),
     "engine/heap": ("the memory manager of a device",
                     ["engine/base", "engine/plan", "engine/device", "engine/trace"]),
-    "engine/program": ("programs, sessions, command recording", ENGINE_BELOW_PROGRAM),
+    "engine/program": ("programs, sessions, command recording",
+                       ["engine/base", "engine/hazards", "engine/plan", "engine/trace", "engine/artifact", "engine/device",
+                        "engine/heap"]),
     "engine/capi": ("libgantry.so: the C API over engine and backends",
-                    ENGINE_BELOW_PROGRAM + ["engine/program", "backends/vulkan", RUNTIME_API]),
+                    ["engine/base", "engine/trace", "engine/heap", "engine/program", "backends/vulkan", RUNTIME_API]),
     "backends/vulkan": ("the Vulkan 1.2 backend", ["engine/base", "engine/device", "engine/trace"]),
     "codegen": ("the compiler; MLIR is used here only",
                 ["engine/base", "engine/hazards", "engine/plan", "engine/artifact",
                  COMPILER_API]),
-    "codegen/include": ("the public C API of the compiler, compiler.h", [COMPILER_API, VERSION_API]),
+    "codegen/include": ("the public C API of the compiler, compiler.h", [VERSION_API]),
     "profiler_gui": ("the desktop profiler, gantry-profiler",
                      ["engine/base", "engine/op_kind", "engine/plan", "engine/artifact",
                       "engine/trace", "tools/options", "tools/manual"]),
-    "examples": ("programs that use the public headers", [RUNTIME_API, COMPILER_API]),
+    "examples": ("programs that use the public headers", [RUNTIME_API]),
     "benchmarks": ("measurements through the public headers", [RUNTIME_API, COMPILER_API]),
     "benchmarks/kernels": ("kernels beside hand-written ones", [RUNTIME_API, "tests"]),
-    "benchmarks/models": ("whole models", [RUNTIME_API, "benchmarks/kernels"]),
+    "benchmarks/models": ("whole models", ["benchmarks/kernels"]),
     "benchmarks/profiler": ("the profiler on large captures",
-                            ["engine/base", "engine/plan", "engine/trace", "profiler_gui", "tests"]),
+                            ["profiler_gui", "tests"]),
     "benchmarks/planner": ("the planner on hard and on large instances",
-                           ["engine/base", "engine/plan", "tests"]),
+                           ["engine/plan", "tests"]),
     "benchmarks/heap": ("the heap on allocation traces",
-                        [RUNTIME_API, "backends/vulkan", "engine/base", "engine/device", "engine/heap",
-                         "tests"]),
+                        [RUNTIME_API, "backends/vulkan", "engine/base", "engine/heap", "tests"]),
     "benchmarks/trace": ("the cost of recording",
-                         [RUNTIME_API, "engine/base", "engine/device", "engine/heap", "engine/trace",
-                          "benchmarks/heap", "benchmarks/kernels", "benchmarks/models", "tests"]),
+                         ["engine/heap", "engine/trace", "benchmarks/heap", "benchmarks/kernels",
+                          "benchmarks/models", "tests"]),
     "tools": ("the gantry command line",
               [RUNTIME_API, COMPILER_API, "tools/options", "tools/manual", "tools/gantry/cache",
                "engine/op_kind"]),
     "tools/options": ("command-line options of both programs", []),
     "tools/manual": ("man pages and shell completions", ["tools/options", VERSION_API]),
-    "tools/gantry/cache": ("the cache of compiled models", ["engine/base", "tools"]),
-    "tools/gantry/planning": ("gantry plan", ["engine/base", "engine/plan", "tools"]),
-    "tools/gantry/trace": ("gantry record and gantry export", ["engine/base", "engine/trace", "tools"]),
+    "tools/gantry/cache": ("the cache of compiled models", ["engine/base"]),
+    "tools/gantry/planning": ("gantry plan", ["engine/plan", "tools"]),
+    "tools/gantry/trace": ("gantry record and gantry export", ["engine/trace", "tools"]),
     "tests": ("tests, in the same folders as what they test", [ANYTHING]),
 }
 
@@ -195,6 +194,28 @@ def check_file(root, path):
     return findings
 
 
+def uses_of(root, path):
+    """Yields the folders and public headers outside of its own folder that a file includes."""
+    folder = folder_of(path)
+    for _, operand in includes((root / path).read_text(encoding="utf-8", errors="replace")):
+        match = re.match(r'"([^"]+)"|<([^>]+)>', operand)
+        target = match and (match.group(1) or match.group(2))
+        used = target and (public_api(target) or ("/" in target and folder_of(target)))
+        if used and used != folder:
+            yield used
+
+
+def unused_permissions(root, paths):
+    """Returns a finding for each folder or public header that a row of FOLDERS permits and no source includes."""
+    used = {}
+    for path in paths:
+        if folder_of(path) is not None:
+            used.setdefault(folder_of(path), set()).update(uses_of(root, path))
+    return [f"{folder}: no source includes {allowed}; remove it from its row in tools/check_includes.py"
+            for folder, (_, permitted) in FOLDERS.items() if folder in used
+            for allowed in permitted if allowed != ANYTHING and allowed not in used[folder]]
+
+
 def sources(root):
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS and not f.startswith("."))
@@ -210,15 +231,12 @@ def main(arguments):
         print(f"check_includes: {root} is not a folder", file=sys.stderr)
         return 2
     root = root.resolve()
-    findings = []
-    count = 0
-    for path in sources(root):
-        count += 1
-        findings += check_file(root, path)
+    paths = list(sources(root))
+    findings = [finding for path in paths for finding in check_file(root, path)]
     for finding in findings:
         print(finding)
     if not findings:
-        print(f"includes: {count} files keep the rules")
+        print(f"includes: {len(paths)} files keep the rules")
     return 1 if findings else 0
 
 

@@ -132,14 +132,14 @@ std::string complaintsOfVulkan(device::Device &device) {
 } // namespace
 
 const std::vector<Driver> &drivers() {
-  static const std::vector<Driver> list = {
+  static const std::vector<Driver> kDrivers = {
       {"Fake", openFake, openFake, openFakeLosing, true, complaintsOfFake, spirv},
       {"Vulkan", openVulkan, openVulkanUnvalidated, openVulkanLosing, true, complaintsOfVulkan,
        spirv},
       {"VulkanWithStandIns", openStandIns, openStandInsUnvalidated, openStandInsLosing, false,
        complaintsOfVulkan, spirv},
   };
-  return list;
+  return kDrivers;
 }
 
 } // namespace gantry::test

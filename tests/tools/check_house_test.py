@@ -70,6 +70,29 @@ class CheckHouse(unittest.TestCase):
         self.broken({"tools/a.sh": script + function(81, "work() {")}, "a.sh:2: a function of 81 lines")
         self.broken({"dev": script + function(81, "work() {")}, "dev:2: a function of 81 lines")
 
+    def test_lines_of_functions_of_all_forms(self):
+        for head in ("struct Size sizeOf(int count) {", "enum Kind kindOf(int count) {", "class Heap *heapOf(int count) {",
+                     'extern "C" int sizeOf(int count) {', "void work(int count) { // Many steps.",
+                     "void work(char c = '(') {", 'void work(const char *text = ")") {', "void work(Options options = {}) {",
+                     "Heap::Heap(int count) : size_{1}, count_(count) {", "bool operator()(int count) const {",
+                     "template <typename T> requires std::is_integral_v<T> void work(T count) {"):
+            self.broken({"engine/a.cpp": "int before;\n\n// A comment.\n" + function(81, head)},
+                        "a.cpp:4: a function of 81 lines")
+        for head, end in (("const auto kWork = make([](int count) {", "});"), ("const Work kWork{[](int count) {", "}};"),
+                          ("const Work kTable[] = {{1, [](int count) -> int {", "}}};"), ("const auto kWork = [] {", "}();")):
+            self.broken({"engine/a.cpp": function(81, head).replace("\n}\n", f"\n{end}\n")}, "81 lines")
+            self.kept({"engine/a.cpp": function(80, head).replace("\n}\n", f"\n{end}\n")})
+        member = "struct A {\n  std::function<void()> work = [this] {\n" + "  step();\n" * 79 + "  };\n};\n"
+        self.broken({"engine/a.h": member}, "a.h:2: a function of 81 lines")
+        self.broken({"engine/a.h": "#define WORK(x) \\\n" + "  step(x); \\\n" * 79 + "  step(x)\n"}, "81 lines")
+        self.broken({"engine/a.comp": function(81, "void main() {")}, "81 lines")
+        code = "def A {\n  let extraClassDeclaration = [{\n" + function(81) + "  }];\n}\n"
+        self.broken({"codegen/a.td": code}, "a.td:3: a function of 81 lines")
+        self.broken({"tools/CMakeLists.txt": "function(work)\n" + "  step()\n" * 79 + "endfunction()\n"}, "81 lines")
+        self.broken({"tools/a.sh": "#!/bin/sh\n" + function(81, "function work {")}, "81 lines")
+        self.kept({"engine/a.cpp": "const int kTable[] = {\n" + "  1,\n" * 100 + "};\n"})
+        self.broken({"engine/a.cpp": "void work() {\n"}, "cannot be checked: line 1: the bracket is not closed")
+
     def test_sources_of_a_class(self):
         def sources(count):
             return {f"engine/a{i}.cpp": "Status Heap::work%d(int count) {\n}\n" % i for i in range(count)}
@@ -81,6 +104,13 @@ class CheckHouse(unittest.TestCase):
         self.broken({f"engine/a{i}.h": text for i, text in enumerate(templates)}, "methods of Heap lie in 4 sources")
         self.broken({f"engine/a{i}.cpp": "Status Heap::Impl::work() {\n}\n" for i in range(4)},
                     "methods of Heap::Impl lie in 4 sources")
+        short = ["int Heap::size() { return 1; }\n", "Heap::Heap() : size_(1) {}\n", "int (*Heap::work())(int) {\n}\n",
+                 "auto Heap::end() -> int { return 0; }\n"]
+        self.broken({f"engine/a{i}.cpp": text for i, text in enumerate(short)}, "methods of Heap lie in 4 sources")
+        places = ["engine/a.cpp", "tools/a.cpp", "codegen/a.cpp", "codegen/passes/a.cpp"]
+        self.broken({place: "namespace gantry {\nint Heap::size() { return 1; }\n}\n" for place in places},
+                    "methods of Heap lie in 4 sources")
+        self.kept({place: "namespace {\nint Heap::size() { return 1; }\n}\n" for place in places})
         self.kept({f"engine/a{i}.cpp": "Status Heap%d::Impl::work() {\n}\n" % i for i in range(4)})
 
     def test_comments(self):
@@ -92,6 +122,11 @@ class CheckHouse(unittest.TestCase):
         self.kept({"codegen/a.td": "// The pass, and\n// of these the first.\ndef A { let name = \"// of a\"; }\n"})
         self.broken({"codegen/a.td": "// Of these the first.\n"}, 'begins with "Of"')
         self.broken({"codegen/a.td": "def A; // and B\n"}, 'begins with "and"')
+        self.broken({"engine/a.h": "// The size.\n//\n// Of these the first.\nint a;\n"}, 'begins with "Of"')
+        self.kept({"tools/a.py": '"""The size."""\n# The size, which\n# of course is a number.\nA = "# of"\n'})
+        self.broken({"tools/a.py": "A = 1 # of these\n"}, 'a.py:1: a comment that begins with "of"')
+        self.broken({"tools/a.py": '"""Of these."""\n'}, 'begins with "Of"')
+        self.broken({"tools/a.py": 'def work():\n    """Of these."""\n'}, 'begins with "Of"')
 
     def test_names(self):
         self.kept({"engine/a.h": "inline constexpr int kMaxBytes = 1;\nint mostly, almost, atMostly, Mosts;\n"
@@ -108,12 +143,19 @@ class CheckHouse(unittest.TestCase):
         self.kept({"engine/a.h": "enum class Kind : uint8_t {\n  kOne, // First.\n  kTwo = 2\n};\n"
                                  "inline constexpr uint64_t kSizes[] = {1};\nconstexpr int half(int a) { return a / 2; }\n"})
         self.broken({"codegen/a.h": "enum class Kind { kOne, two };\n"}, "two: constants and enumerators")
-        self.broken({"codegen/a.h": "static constexpr int limit = 1;\n"}, "limit: constants and enumerators")
+        for text in ("static constexpr int limit = 1;", "const int limit = 1;", "static const int limit = 1;",
+                     "constexpr int limit(5);", "constexpr int limit{5};", "template <int n> constexpr int limit = n;",
+                     "inline constinit const int limit = 1;", "typedef enum { limit } Kind;", "extern const int limit;",
+                     "void f() {\n  static const int limit[] = {1};\n}", "struct A {\n  static constexpr int limit = 1;\n};"):
+            self.broken({"codegen/a.h": text + "\n"}, "limit: constants and enumerators")
+        self.kept({"codegen/a.h": "const char *text;\nconst A &one(int a);\nstruct A {\n  const int size_ = 1;\n};\n"
+                                  "void f() {\n  const int size = 1;\n}\n"})
 
     def test_string_attributes(self):
         self.kept({"codegen/dialect/GantryAttrs.td": 'def A { let name = "gantry.tile"; }\n'})
         self.broken({"codegen/passes/a.cpp": 'op->getAttr("gantry.tile");\n'}, "TableGen")
         self.broken({"codegen/passes/a.cpp": 'op->getAttr("gantry." + name);\n'}, "TableGen")
+        self.broken({"codegen/passes/a.cpp": 'op->getAttr(Twine("gantry") + ".tile");\n'}, "TableGen")
         self.broken({"codegen/passes/a.cpp": 'op->getAttr("gan"\n            "try.tile");\n'}, "a.cpp:1: attribute")
         self.broken({"codegen/passes/a.cpp": '\nparse("{gantry.tile = 1}");\n'}, "a.cpp:2: attribute")
         self.broken({"codegen/passes/a.cpp": 'parse("module { gan" "try.tile = 1}");\n'}, "TableGen")

@@ -10,26 +10,33 @@ Layout and size:
   - every folder with sources has a README.md, or one of the two folders above it has one;
   - a README.md below the root has at most 80 lines, a folder at most 40 files;
   - a source has at most 600 lines; 800 where LONG_FILES gives the reason;
-  - a function of C, C++ or Python outside tests, or of a shell script, has at most 80 lines;
+  - outside tests, a function or macro (C, C++, shaders, C++ in TableGen, Python, CMake) has at most 80 lines, in a
+    shell script everywhere;
   - the methods of a class that are defined outside of it lie in at most three sources.
 Language:
-  - a comment of C, C++ or TableGen does not begin with a word that needs a preceding phrase ("of", "and", ...);
+  - a comment or docstring does not begin with a word that needs a preceding phrase ("of", "and", ...);
   - names of C and C++ say max and min, not most and least (no kMost, mostBytes, least_, at_most, atLeast);
   - tests are named UpperCamel;
-  - enumerators and constexpr constants are named kName (clang-tidy checks other names);
+  - enumerators and constants (constexpr; const if static or at namespace level) are named kName (clang-tidy checks
+    other names);
   - attributes of the IR are declared in TableGen; no string in codegen's C++ contains "gantry.*".
 Others:
   - no marks of unfinished work; no paths of a developer's machine.
 """
 import ast
 import collections
+import io
 import pathlib
 import re
 import subprocess
 import sys
+import tokenize
 
-SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".td", ".py", ".fbs", ".comp", ".glsl", ".mlir"}
+import cplusplus
+
 CPLUSPLUS = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc"}
+SHADERS = {".comp", ".glsl", ".vert", ".frag"}
+SOURCES = CPLUSPLUS | SHADERS | {".td", ".py", ".fbs", ".mlir"}
 
 MAX_README_LINES = 80
 MAX_FILES = 40
@@ -51,68 +58,18 @@ SUPERLATIVE = re.compile(r"\b(k(?:Most|Least)(?:[A-Z]\w*)?|(?:\w+_)?(?:most|leas
                          r"|\w*[aA]t(?:Most|Least)(?:[A-Z]\w*)?)\b")
 TEST_NAME = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
 UPPER_CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*$")
-ENUM = re.compile(r"^\s*enum\b(?! VkC| VkS)[^;{]*\{([^}]*)\}", re.MULTILINE)
-CONSTANT = re.compile(r"^ *(?:inline |static )*constexpr (?!.*\()[\w:<>,* ]*?[ *](\w+)(?:\[\w*\])* *[={]")
 CONSTANT_NAME = re.compile(r"(k[A-Z0-9]|GANTRY_|VK_)\w*$")
-# A literal (group 1) or a comment of C or C++.
-LITERAL_OR_COMMENT = re.compile(r'(R"(\w*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\')'
-                                r"|//[^\n]*|/\*.*?\*/", re.DOTALL)
-# A literal that contains "gantry.", also one that is divided, such as "gan" "try.tile".
-STRING_ATTRIBUTE = re.compile(r'"[^"\n]*?\b' + "".join(letter + r'(?:"\s*")?' for letter in "gantry") + r"\.")
-CONTROL = re.compile(r"(namespace|class|struct|enum|union|extern|if|for|while|switch|else|do|try|catch"
-                     r"|case|default|return)\b")
-NAMED_LAMBDA = re.compile(r"=\s*\[[^\]]*\]\s*[({]")
-LAMBDA = re.compile(r"(=|\]\s*(\(.*\))?\s*(mutable\s*)?(->\s*[\w:<>*& ]+)?)\s*\{$")
-# A class in the name of a function, with its template arguments.
-CLASS = r"\w+(?:<[\w:,&*.\s]*>)?"
-# The name of a member function that is defined outside its class, at the start of a declaration. Group 1 is the
-# class: A of A::f, A<T> of A<T>::f, A::B of A::B::f.
-METHOD = re.compile(rf"^(?:[\w:<>,&*=.\s\[\]]*?[\s&*])?((?:{CLASS}::)*?{CLASS})::(?:~?\w+|operator[^(]*)\(")
+# A literal that contains "gantry.", also one that is divided, such as "gan" "try.tile", or the literal "gantry".
+STRING_ATTRIBUTE = re.compile(r'"[^"\n]*?\b' + "".join(letter + r'(?:"\s*")?' for letter in "gantry") + r'\.|"gantry"')
+# C++ code in TableGen.
+TABLEGEN_CODE = re.compile(r"\b(?:extraClass\w+|builder\w*|code)\s*=\s*\[\{(.*?)\}\]", re.DOTALL)
+CMAKE_FUNCTION = re.compile(r"^ *(function|macro)\b.*?^ *end\1\b", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 # The first line of a function of a shell script, whose last line is a brace with the same indentation.
-SHELL_FUNCTION = re.compile(r"( *)(?:function )?[\w-]+ ?\(\) ?\{$")
+SHELL_FUNCTION = re.compile(r"( *)(?:function [\w-]+(?: ?\(\))?|[\w-]+ ?\(\)) ?\{(?: *#.*)?$")
 
 
-def functions(lines):
-    """Yields (number of the first line, counted from 1; number of lines; declaration) of each function.
-
-    Relies on clang-format: a body opens at the end of a line and closes at the declaration's indentation.
-    """
-    for number, line in enumerate(lines):
-        if not line.endswith("{") or line.lstrip().startswith(("//", "#")):
-            continue
-        first = number
-        while first > 0 and continues(lines[first - 1], lines[first]):
-            first -= 1
-        declaration = " ".join(part.strip() for part in lines[first:number + 1])
-        if "(" not in declaration or CONTROL.match(declaration):
-            continue
-        # The lines of a lambda inside a function are lines of that function; only a lambda at namespace
-        # level counts as a function.
-        if LAMBDA.search(declaration) and (lines[first][0] == " " or not NAMED_LAMBDA.search(declaration)):
-            continue
-        if declaration.count("(") != declaration.count(")"):
-            continue  # This is a part of a statement, such as the head of a long for.
-        indent = len(lines[first]) - len(lines[first].lstrip())
-        end = number + 1
-        while end < len(lines) and not lines[end].startswith(" " * indent + "}"):
-            end += 1
-        yield first + 1, end - first + 1, declaration
-
-
-def continues(before, line):
-    """Returns whether the declaration that contains `line` already began on the line before, `before`."""
-    before = before.strip()
-    return bool(before) and not before.endswith((";", "}", "{")) and not before.endswith(":") and \
-        not before.startswith(("//", "#", "template"))
-
-
-def without_comments(text, keeps_literals):
-    """Returns the text of a C or C++ source without comments, and without literals unless `keeps_literals` is set.
-    Line breaks are kept."""
-    def replace(match):
-        blank = " " + "\n" * match.group().count("\n")
-        return match.group() if keeps_literals and match.group(1) else blank
-    return LITERAL_OR_COMMENT.sub(replace, text)
+def is_cmake(file):
+    return file.suffix == ".cmake" or file.name == "CMakeLists.txt"
 
 
 def is_shell_script(text):
@@ -136,20 +93,21 @@ class House:
                 lines = len(file.read_text().splitlines())
                 if lines > MAX_README_LINES:
                     self.find(relative, f"{lines} lines; a README is at most {MAX_README_LINES}")
-            if "data" in relative.parts or file.suffix not in SOURCES | {"", ".sh"}:
+            if "data" in relative.parts or file.suffix not in SOURCES | {"", ".sh", ".cmake", ".txt"}:
                 continue
             text = file.read_text(errors="replace")
             if file.suffix not in SOURCES:
-                if is_shell_script(text):
-                    self.check_shell(relative, text.splitlines())
+                if is_cmake(file) or is_shell_script(text):
+                    self.check_script(relative, text)
                 continue
             self.check_text(relative, text)
             if file.suffix == ".py":
                 self.check_python(relative, text)
-            if file.suffix in CPLUSPLUS | {".td"}:
+            if file.suffix in CPLUSPLUS | SHADERS | {".td"}:
                 self.check_comments(relative, text.splitlines())
+                self.check_functions(relative, text, methods)
             if file.suffix in CPLUSPLUS:
-                self.check_cplusplus(relative, text, methods)
+                self.check_cplusplus(relative, text)
         for (_, name), sources in sorted(methods.items()):
             if len(sources) > MAX_CLASS_SOURCES:
                 names = ", ".join(sorted(source.name for source in sources))
@@ -180,58 +138,76 @@ class House:
             if OUTSIDE.search(line):
                 self.find(f"{relative}:{number}", f"names a place on one machine: {line.strip()[:80]}")
 
-    def check_cplusplus(self, relative, text, methods):
-        lines = text.splitlines()
-        for number, line in enumerate(without_comments(text, keeps_literals=False).splitlines(), 1):
+    def check_functions(self, relative, text, methods):
+        """Checks functions, macros and constants, and adds the class of each method to `methods`: {(scope, class):
+        sources}."""
+        codes = [(0, text)]
+        if relative.suffix == ".td":
+            codes = [(text.count("\n", 0, match.start(1)), match.group(1)) for match in TABLEGEN_CODE.finditer(text)]
+        for before, code in codes:
+            try:
+                scan = cplusplus.scan(code)
+            except ValueError as error:
+                self.find(relative, f"cannot be checked: {error}")
+                continue
+            for line, name in scan.constants if relative.suffix in CPLUSPLUS else []:
+                if not CONSTANT_NAME.match(name):
+                    self.find(f"{relative}:{line}", f"{name}: constants and enumerators are named kName")
+            if relative.parts[0] == "tests":
+                continue
+            for number, length, line in cplusplus.macros(code):
+                self.check_length(relative, before + number, length, line)
+            for function in scan.functions:
+                self.check_length(relative, before + function.line, function.lines, function.head)
+                if name := function.method_of():
+                    # A namespace without a name belongs to one source.
+                    scope = relative if "" in function.scope else "::".join(function.scope)
+                    methods[str(scope), name].add(relative)
+
+    def check_cplusplus(self, relative, text):
+        for number, line in enumerate(cplusplus.without_comments(text, keeps_literals=False).splitlines(), 1):
             for name in SUPERLATIVE.findall(line):
                 self.find(f"{relative}:{number}", f"{name}: names say max and min")
         if relative.parts[0] == "codegen":
             self.check_attributes(relative, text)
-        self.check_constants(relative, text, lines)
         if relative.parts[0] == "tests":
             for match in TEST_NAME.finditer(text):
                 for name in match.groups():
                     if not UPPER_CAMEL.match(name):
                         number = text.count("\n", 0, match.start()) + 1
                         self.find(f"{relative}:{number}", f"test name {name} is not UpperCamel")
-            return
-        for number, length, declaration in functions(lines):
-            self.check_length(relative, number, length, declaration)
-            method = METHOD.match(declaration)
-            if method:
-                name = re.sub("<.*?>", "", method.group(1))
-                methods[relative.parent.parts[:2], name].add(relative)
 
     def check_attributes(self, relative, text):
-        code = without_comments(text, keeps_literals=True)
+        code = cplusplus.without_comments(text, keeps_literals=True)
         for match in STRING_ATTRIBUTE.finditer(code):
             number = code.count("\n", 0, match.start()) + 1
             self.find(f"{relative}:{number}", "attribute named by a string; declare it in the dialect's "
                       f"TableGen: {text.splitlines()[number - 1].strip()[:80]}")
 
-    def check_constants(self, relative, text, lines):
-        names = [(number, match.group(1)) for number, line in enumerate(lines, 1)
-                 if (match := CONSTANT.match(line))]
-        for match in ENUM.finditer(text):
-            body = re.sub(r"//[^\n]*", lambda comment: " " * len(comment.group()), match.group(1))
-            at = match.start(1)
-            for part in body.split(","):
-                if part.strip():
-                    start = at + len(part) - len(part.lstrip())
-                    names.append((text.count("\n", 0, start) + 1, part.split()[0]))
-                at += len(part) + 1
-        for number, name in names:
-            if not CONSTANT_NAME.match(name):
-                self.find(f"{relative}:{number}", f"{name}: constants and enumerators are named kName")
-
     def check_python(self, relative, text):
-        if relative.parts[0] == "tests":
-            return
+        before = 0 # The line of the comment before, if it has no code.
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                number = token.start[0]
+                own = token.line.lstrip().startswith("#")
+                if not (own and before == number - 1):
+                    self.check_first_word(f"{relative}:{number}", token.string.lstrip("#! "))
+                before = number if own and token.string.strip("# ") else 0
         for node in ast.walk(ast.parse(text)):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+            if isinstance(node, kinds) and relative.parts[0] != "tests":
                 self.check_length(relative, node.lineno, node.end_lineno - node.lineno + 1, f"def {node.name}")
+            if isinstance(node, (*kinds, ast.ClassDef, ast.Module)):
+                self.check_first_word(f"{relative}:{getattr(node, 'lineno', 1)}", ast.get_docstring(node) or "")
 
-    def check_shell(self, relative, lines):
+    def check_script(self, relative, text):
+        """Checks the functions of a shell script or of a CMake file."""
+        if is_cmake(relative):
+            for match in CMAKE_FUNCTION.finditer(text):
+                self.check_length(relative, text.count("\n", 0, match.start()) + 1, match.group().count("\n") + 1,
+                                  match.group().splitlines()[0].strip())
+            return
+        lines = text.splitlines()
         for number, line in enumerate(lines):
             if match := SHELL_FUNCTION.match(line):
                 end = number + 1
@@ -245,15 +221,19 @@ class House:
                       f"are allowed: {declaration[:70]}")
 
     def check_comments(self, relative, lines):
-        block = False  # Whether the line before consists of a comment only.
+        before = "" # The comment of the line before, if that line consists of a comment only.
         for number, line in enumerate(lines, 1):
             own = line.lstrip().startswith("//")
             match = COMMENT.search(line)
-            if match and not (own and block) and '"' not in line[:match.start()]:
-                if DANGLING.match(match.group(1)):
-                    self.find(f"{relative}:{number}", "a comment that begins with "
-                              f'"{match.group(1).split()[0]}": {match.group(1)[:60]}')
-            block = own
+            text = match.group(1) if match else ""
+            # A paragraph begins after code or after an empty comment.
+            if text and not (own and before) and '"' not in line[:match.start()]:
+                self.check_first_word(f"{relative}:{number}", text)
+            before = text if own else ""
+
+    def check_first_word(self, place, text):
+        if DANGLING.match(text):
+            self.find(place, f'a comment that begins with "{text.split()[0]}": {text.splitlines()[0][:60]}')
 
 
 def main(arguments):

@@ -8,7 +8,8 @@
   - docs/images/design-flow.svg: the way of a model, from codegen/pipeline.cpp and codegen/passes/Passes.td.
 
 With --check, the script writes nothing, prints a line for each file that is out of date, and exits with 1 if
-there is one.
+there is one. It always exits with 1 if a row of FOLDERS permits what no source includes, or if the second picture
+names a folder that does not exist.
 """
 import html
 import pathlib
@@ -235,8 +236,18 @@ def stage(x, y, width, kind, name, lines):
     return body, height
 
 
+def check_drawn(names):
+    """Fails if a name in the picture, such as "codegen/passes, tiling", names a folder that does not exist."""
+    for name in names:
+        first, *others = name.split(", ")
+        above = first.rpartition("/")[0]
+        for folder in [first] + [other if "/" in other else f"{above}/{other}" for other in others]:
+            if not (ROOT / folder).is_dir():
+                raise SystemExit(f"design: the picture of the way of a model has {folder}, which does not exist")
+
+
 def flow_picture():
-    uses = check_includes.FOLDERS
+    words = {folder: [("", text)] for folder, (text, _) in check_includes.FOLDERS.items()}
     compile_time = [
         ("file", "model.onnx, model.mlir", []),
         ("codegen", "codegen/import", [("", "linalg on tensors; shapes computed, constants folded")]),
@@ -246,14 +257,15 @@ def flow_picture():
     run_time = [
         ("file", "model.gantry", [("header", "version, checksums"), ("FlatBuffer", "kernels, plan, commands, variants"),
                                   ("constants", "4 KiB-aligned, mapped")]),
-        ("engine", "engine/artifact", [("", uses["engine/artifact"][0] + "; maps, verifies")]),
+        ("engine", "engine/artifact", words["engine/artifact"]),
         ("engine", "engine/program", [("program", "immutable: one variant's kernels, commands"),
                                       ("session", "constants, arena, pipelines; runs")]),
-        ("engine", "engine/heap", [("", "every buffer of the device, from slabs of the driver")]),
-        ("backends", "engine/device, backends/vulkan", [("", "memory, pipelines, queues, timestamps")]),
-        ("engine", "engine/trace", [("", "events of all of them: a file, or live")]),
-        ("users", "profiler_gui", [("", "time × address, beside the plan")]),
+        ("engine", "engine/heap", words["engine/heap"]),
+        ("backends", "engine/device, backends/vulkan", words["engine/device"] + words["backends/vulkan"]),
+        ("engine", "engine/trace", words["engine/trace"]),
+        ("users", "profiler_gui", words["profiler_gui"]),
     ]
+    check_drawn(name for kind, name, _ in compile_time + run_time if kind != "file")
     width, gap, top, body, bottom, centre = 660, 22, 96, "", 0, {}
     for x, title, column, column_width in ((28, "Compile time", compile_time, width),
                                            (28 + width + 70, "Run time", run_time, 500)):
@@ -292,6 +304,9 @@ def document():
 
 
 def main(arguments):
+    unused = check_includes.unused_permissions(ROOT, list(check_includes.sources(ROOT)))
+    for finding in unused:
+        print(finding)
     made = {DOCUMENT: document(), ROOT / "docs/images/design-folders.svg": folder_picture(),
             ROOT / "docs/images/design-flow.svg": flow_picture()}
     stale = [path for path, content in made.items() if not path.is_file() or path.read_text() != content]
@@ -302,7 +317,7 @@ def main(arguments):
         else:
             path.write_text(made[path])
             print(f"wrote {name}")
-    return 1 if stale and "--check" in arguments else 0
+    return 1 if unused or stale and "--check" in arguments else 0
 
 
 if __name__ == "__main__":

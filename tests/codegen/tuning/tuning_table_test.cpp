@@ -33,10 +33,10 @@ std::mt19937 seeded() {
 
 /// Returns the text after one to four random erasures, insertions or copies.
 std::string damaged(std::string text, std::mt19937 &random) {
-  static const std::string parts[] = {"{",       "}",    "[",  "]",     "\"",
-                                      ",",       ":",    "-1", "1e999", "null",
-                                      "\\u0000", "\xff", "x",  "=",     "99999999999999999999",
-                                      " "};
+  static const std::string kParts[] = {"{",       "}",    "[",  "]",     "\"",
+                                       ",",       ":",    "-1", "1e999", "null",
+                                       "\\u0000", "\xff", "x",  "=",     "99999999999999999999",
+                                       " "};
   for (unsigned change = 0; change <= random() % 4; ++change) {
     const size_t at = random() % (text.size() + 1);
     switch (random() % 3) {
@@ -44,7 +44,7 @@ std::string damaged(std::string text, std::mt19937 &random) {
       text.erase(at, random() % 20);
       break;
     case 1:
-      text.insert(at, parts[random() % std::size(parts)]);
+      text.insert(at, kParts[random() % std::size(kParts)]);
       break;
     default:
       text.insert(at, text.substr(random() % (text.size() + 1), random() % 40));

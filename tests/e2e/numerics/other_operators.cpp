@@ -5,7 +5,7 @@
 namespace gantry::numerics {
 
 const std::map<std::string, std::string> &otherOperators() {
-  static const std::map<std::string, std::string> kinds = [] {
+  static const std::map<std::string, std::string> kKinds = [] {
     std::map<std::string, std::string> map;
     auto add = [&](const char *kind, std::initializer_list<const char *> names) {
       for (const char *name : names)
@@ -27,7 +27,7 @@ const std::map<std::string, std::string> &otherOperators() {
     add("quantises", {"DynamicQuantizeLinear"});
     return map;
   }();
-  return kinds;
+  return kKinds;
 }
 
 } // namespace gantry::numerics

@@ -33,11 +33,11 @@ struct Profile {
 const std::vector<Profile> &profiles() {
   static const Binding kStorage{"storage-buffer", GANTRY_BINDING_STORAGE_BUFFER},
       kAddress{"address", GANTRY_BINDING_ADDRESS}, kTexel{"texel", GANTRY_BINDING_TEXEL};
-  static const std::vector<Profile> list = {
+  static const std::vector<Profile> kProfiles = {
       {"vulkan:generic", 1, {kStorage, kAddress}},
       {"vulkan:lavapipe", 0, {kStorage, kAddress, kTexel}},
   };
-  return list;
+  return kProfiles;
 }
 
 /// Returns whether compilation must refuse the case, because devices cannot compute it.

@@ -17,15 +17,15 @@ using artifact::ElementType;
 
 /// Two tensors and one without elements.
 std::vector<SavedTensor> tensors() {
-  static const std::vector<uint8_t> bytes = [] {
+  static const std::vector<uint8_t> kBytes = [] {
     std::vector<uint8_t> values(64);
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<uint8_t>(3 * i);
     return values;
   }();
-  return {{"weights", {ElementType::f32, {3, 4}}, std::span(bytes).first(48)},
+  return {{"weights", {ElementType::f32, {3, 4}}, std::span(kBytes).first(48)},
           {"empty", {ElementType::i64, {0, 7}}, {}},
-          {"step", {ElementType::i32, {}}, std::span(bytes).first(4)}};
+          {"step", {ElementType::i32, {}}, std::span(kBytes).first(4)}};
 }
 
 std::vector<uint8_t> fileBytes() {

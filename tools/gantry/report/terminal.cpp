@@ -83,13 +83,13 @@ int stdoutError = 0; // The errno of the first failed write to stdout.
 } // namespace
 
 bool colourOnStdout() {
-  static const bool value = wantsColour(STDOUT_FILENO);
-  return value;
+  static const bool kColour = wantsColour(STDOUT_FILENO);
+  return kColour;
 }
 
 bool colourOnStderr() {
-  static const bool value = wantsColour(STDERR_FILENO);
-  return value;
+  static const bool kColour = wantsColour(STDERR_FILENO);
+  return kColour;
 }
 
 std::string coloured(std::string_view text, Colour colour, bool enabled) {
