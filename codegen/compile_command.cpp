@@ -1,3 +1,4 @@
+// Implements compile_command.h.
 #include "codegen/compile_command.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
 // Writes the options of a compilation as arguments of `gantry compile`.
 //
-// The artifact stores this text, so that `gantry inspect` can show the command that made the
-// artifact. Thread safety: a pure function.
+// The artifact (the compiled model) stores this text, so that `gantry inspect` can show the command
+// that made the artifact. Thread safety: a pure function.
 #pragma once
 
 #include "codegen/pipeline.h"
@@ -11,8 +11,9 @@
 namespace gantry::codegen {
 
 /// Returns the options that differ from their defaults and may change the artifact, for example
-/// "--dim batch=1 --memory-budget 1048576". The model, the output, the profiles and
-/// CompileOptions::tileCandidate are left out. Arguments are quoted for a shell where necessary.
+/// "--dim batch=1 --memory-budget 1048576". The paths of the model and of the output, the device
+/// profiles and CompileOptions::tileCandidate are left out. Arguments are quoted for a shell where
+/// necessary.
 std::string commandOptions(const CompileOptions &options);
 
 } // namespace gantry::codegen

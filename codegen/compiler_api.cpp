@@ -160,7 +160,7 @@ gantry_compile_result_t readTensorProto(const char *path, int32_t *type, uint32_
   return GANTRY_COMPILE_OK;
 }
 
-/// Returns make(), or "" if it throws because the host has no memory.
+/// Returns the text that make() returns, or "" if it throws because the host has no memory.
 template <typename Make> const char *listOrEmpty(Make &&make) {
   try {
     return make();
@@ -187,15 +187,15 @@ gantry_compile_result_t gantry_compile(const char *model, const char *output,
 
 const char *gantry_compile_profiles(void) {
   return listOrEmpty([]() -> const char * {
-    static const std::string text = joined(profileNames());
-    return text.c_str();
+    static const std::string kText = joined(profileNames());
+    return kText.c_str();
   });
 }
 
 const char *gantry_compile_operators(void) {
   return listOrEmpty([]() -> const char * {
-    static const std::string text = joined(importer::supportedOnnxOperators());
-    return text.c_str();
+    static const std::string kText = joined(importer::supportedOnnxOperators());
+    return kText.c_str();
   });
 }
 

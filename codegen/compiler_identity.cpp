@@ -1,5 +1,6 @@
-// Implements gantry_compiler_identity(). The identity consists of the ELF build ids of the compiler
-// library and of MLIR's library. It is empty if one of them has no build id.
+// Implements gantry_compiler_identity(). The identity consists of Gantry's version and the ELF
+// build ids of the compiler library and of MLIR's library. It is empty if one of them has no build
+// id.
 #include "gantry/compiler.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -69,6 +70,6 @@ std::string makeIdentity() {
 } // namespace
 
 const char *gantry_compiler_identity(void) {
-  static const std::string identity = makeIdentity();
-  return identity.c_str();
+  static const std::string kIdentity = makeIdentity();
+  return kIdentity.c_str();
 }

@@ -1,3 +1,4 @@
+// Implements compiler_threads.h, which explains when the process ends for lack of memory.
 #include "codegen/compiler_threads.h"
 
 #include "engine/base/log.h"
@@ -19,8 +20,8 @@ void endWithoutMemory() noexcept {
   static constexpr char kLine[] =
       "gantry: error: the host has no memory left to compile, and LLVM cannot go on without it\n";
   (void)!::write(STDERR_FILENO, kLine, sizeof(kLine) - 1);
-  // If the program has set a terminate handler, that handler decides how the process ends. The
-  // default handler is not called, because it would print two more lines that help less.
+  // If the application has set a terminate handler, this handler decides how the process ends. The
+  // default handler is not called, because it would print two more lines that do not help the user.
   if (std::get_terminate() != __gnu_cxx::__verbose_terminate_handler)
     std::terminate();
   std::abort();
@@ -28,17 +29,22 @@ void endWithoutMemory() noexcept {
 
 namespace {
 
-/// The pool to which this thread belongs. The TLS model avoids memory allocation at the first
-/// access in a thread.
+/// The pool to which this thread belongs, or null: the pool that started the thread, or that the
+/// thread created last and has not destroyed. With the TLS model initial-exec, the first access in
+/// a thread allocates no memory, so onFailedNew() can read the variable.
 [[gnu::tls_model("initial-exec")]] thread_local CompilerThreads *poolOfThread = nullptr;
 
 std::mutex handlerMutex;
 unsigned handlerUsers = 0;
-std::atomic<std::new_handler> programsHandler{nullptr}; // The new-handler of the program.
+/// The new-handler that the application had set before onFailedNew() was installed, or null.
+std::atomic<std::new_handler> programsHandler{nullptr};
 
 void onBadAlloc(void *, const char *, bool) { endWithoutMemory(); }
 
-/// The new-handler: operator new calls it when malloc fails, and tries again when it returns.
+/// The new-handler that OutOfMemoryHandlers installs. Operator new calls it when malloc fails, and
+/// calls malloc again when it returns. Calls the application's new-handler, or throws
+/// std::bad_alloc if there is none. In a thread whose pool has unfinished tasks, ends the process
+/// instead of throwing.
 void onFailedNew() {
   try {
     const std::new_handler programs = programsHandler.load();
@@ -68,7 +74,7 @@ OutOfMemoryHandlers::~OutOfMemoryHandlers() {
   if (--handlerUsers != 0)
     return;
   llvm::remove_bad_alloc_error_handler();
-  if (std::get_new_handler() == onFailedNew) // Otherwise the program has set another one since.
+  if (std::get_new_handler() == onFailedNew) // Otherwise the application has set another one.
     std::set_new_handler(programsHandler);
 }
 

@@ -1,17 +1,23 @@
 // The threads of one compilation, and what the compiler does when memory or threads run out.
 //
-// LLVM's own thread pool ends the process when the system refuses to start a thread. This pool
-// makes do with the threads that the system does start; without any, MLIR runs in the calling
-// thread.
+// LLVM's own thread pool ends the process when the system refuses to start a thread. The pool of
+// this file, CompilerThreads, uses the threads that the system does start. If it starts none, the
+// caller does not give the pool to MLIR, which then runs in the calling thread.
 //
 // Out of memory: the compiler is built with exceptions, so std::bad_alloc reaches the C API, which
-// returns an error. LLVM is built without exceptions, which limits this in two ways. LLVM's
-// containers end the process when malloc fails. An exception that passes through LLVM's frames does
-// not run their destructors, so other threads may still run tasks that use objects of these frames.
-// Therefore, where memory runs out in LLVM's containers or while a pool has unfinished tasks, the
-// process ends with one line of text (endWithoutMemory). Operator new decides this before it throws
-// (OutOfMemoryHandlers), because catching an exception destroys those objects.
-// docs/out-of-memory.md lists these places.
+// returns an error. LLVM is built without exceptions, so this is impossible in two cases:
+//
+// - Memory runs out in a container of LLVM. LLVM's containers call malloc, and end the process when
+//   it fails.
+// - Operator new fails while other threads run tasks for a function of LLVM or MLIR. This function
+//   has objects on its stack that the tasks use, and a destructor that waits for the tasks. An
+//   exception that passes through the function skips the destructor, because code without
+//   exceptions has no cleanup, and releases the stack frame. The tasks would then use released
+//   memory.
+//
+// In both cases the process ends with one line of text (endWithoutMemory). Operator new makes this
+// decision before it throws (OutOfMemoryHandlers). A catch clause would be too late: when it runs,
+// the stack frames are released. docs/out-of-memory.md lists the places where the process ends.
 #pragma once
 
 #include "engine/base/thread.h"
@@ -27,14 +33,14 @@
 namespace gantry::codegen {
 
 /// Writes "gantry: error: ..." to standard error and ends the process. Calls std::terminate() if
-/// the program has set a terminate handler, otherwise abort(). Allocates no memory.
+/// the application has set a terminate handler, otherwise abort(). Allocates no memory.
 [[noreturn]] void endWithoutMemory() noexcept;
 
 /// While an object of this class exists, the process ends with endWithoutMemory() in two cases:
 /// malloc fails in LLVM's containers, or operator new fails in a thread of a CompilerThreads pool
 /// that has unfinished tasks. In all other cases, operator new behaves as it did before: it calls
-/// the program's new-handler (std::set_new_handler), or throws std::bad_alloc. Several objects may
-/// exist at once.
+/// the application's new-handler (std::set_new_handler), or throws std::bad_alloc if there is none.
+/// Several objects may exist at once.
 class OutOfMemoryHandlers {
 public:
   OutOfMemoryHandlers();
@@ -43,13 +49,13 @@ public:
   OutOfMemoryHandlers &operator=(const OutOfMemoryHandlers &) = delete;
 };
 
-/// A thread pool in which a thread that waits for a group runs tasks of that group. Tasks may
-/// therefore wait for groups of their own without a deadlock. The thread that creates the pool must
-/// also destroy it.
+/// A thread pool in which a thread that waits for a group of tasks runs tasks of this group. Tasks
+/// may therefore create groups and wait for them without a deadlock. The thread that creates the
+/// pool belongs to the pool until it destroys it; no other thread may destroy it.
 class CompilerThreads : public llvm::ThreadPoolInterface {
 public:
-  /// Starts one thread fewer than there are processors, or as many as the system allows, and logs a
-  /// warning in the second case (once per process).
+  /// Starts one thread fewer than there are processors. If the system refuses to start one, keeps
+  /// those that run, and logs a warning the first time that this happens in the process.
   CompilerThreads();
   ~CompilerThreads() override;
 
@@ -77,7 +83,7 @@ private:
   void runTask(std::unique_lock<std::mutex> &locked, std::deque<Task>::iterator task);
 
   std::atomic<size_t> unfinished_{0}; // Number of tasks that are queued or running.
-  CompilerThreads *outer_ = nullptr;  // The pool to which the creating thread belonged before.
+  CompilerThreads *outer_ = nullptr;  // The creating thread's pool before this one, or null.
   std::mutex mutex_;                  // Guards every member below except threads_.
   std::condition_variable changed_;
   std::deque<Task> queue_;

@@ -1,5 +1,5 @@
-// Compiles a model file into an artifact. buildPipeline() lists the passes. The class Compilation
-// runs the import, then the passes and the emission for each device profile.
+// Implements pipeline.h. buildPipeline() lists the passes. The class Compilation runs the import,
+// then the passes and the emission (emit/emit.h) for each device profile.
 #include "codegen/pipeline.h"
 
 #include "codegen/compile_command.h"
@@ -49,7 +49,7 @@ struct Folders {
   std::string ir, spirv, native;
 };
 
-/// Adds the passes that change the importer's operators.
+/// Adds the passes that change the importer's linalg operators, before dispatches are formed.
 void addOperatorPasses(OpPassManager &program, const CompileOptions &options,
                        const DeviceProfile &profile) {
   const bool hasDotProducts = profile.features.integerDotProduct;
@@ -57,7 +57,8 @@ void addOperatorPasses(OpPassManager &program, const CompileOptions &options,
   program.addPass(createSumIntegers());
   if (hasDotProducts)
     program.addPass(createCenterZeroPoints());
-  // The parts of a sum that is divided among more invocations take memory.
+  // split-reductions divides sums into partial sums, so that this number of invocations has work.
+  // The partial sums take memory, so with a memory budget the number is 0, which means no target.
   const int64_t invocations =
       options.memoryBudget == 0 ? int64_t{profile.computeUnits} * profile.invocationsPerUnit : 0;
   program.addPass(createSplitReductions(SplitReductionsOptions{invocations}));
@@ -74,8 +75,9 @@ unsigned maxBuffersOf(const DeviceProfile &profile) {
   return std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
 }
 
-/// Adds the pass `strips`. `storagePasses` is the textual pipeline of the storage passes; `strips`
-/// runs them on a clone of the function to measure the peak of a proposal.
+/// Adds the pass `strips`, which computes chains of operators one range of rows after another.
+/// `storagePasses` is the textual pipeline of the storage passes; `strips` runs them on a clone of
+/// the function to measure how much memory a proposal takes.
 void addStrips(OpPassManager &program, const CompileOptions &options, const DeviceProfile &profile,
                const std::string &storagePasses) {
   StripsOptions strips;
@@ -90,8 +92,9 @@ void addStrips(OpPassManager &program, const CompileOptions &options, const Devi
 void addStoragePasses(OpPassManager &program, const CompileOptions &options,
                       const DeviceProfile &profile) {
   // An attention is fused only if its scores have at least `scoreBytes` bytes. With texel loads
-  // there is no such limit, because the lanes of a subgroup can share a tile. On other devices a
-  // fused attention is slower than separate kernels, unless the scores are too large for the cache.
+  // there is no such limit, because the lanes of a subgroup can compute a tile together. On other
+  // devices a fused attention is slower than separate kernels, unless the scores are too large for
+  // the cache.
   const uint64_t scoreBytes = profile.preferTexelLoads ? 0
                               : profile.lastCacheBytes ? profile.lastCacheBytes
                                                        : kDefaultCacheBytes;
@@ -124,7 +127,7 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
     program.addPass(
         createOrderDispatches(OrderDispatchesOptions{.wholeStorages = options.memoryBudget > 0}));
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
-  // Kernels that read buffers by their address load vectors of 16 bytes.
+  // The alignment is at least 16, because kernels load vectors of 16 bytes from device addresses.
   const uint64_t texels = profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 16;
   program.addPass(createAssignStorage(
       AssignStorageOptions{std::max({uint64_t{16}, profile.storageBufferAlignment, texels})}));
@@ -139,8 +142,8 @@ void addKernelPasses(OpPassManager &module, const CompileOptions &options,
       createApplyTuning(ApplyTuningOptions{profile.name, options.tuning, options.builtInTuning}));
   module.nest<ModuleOp>().addPass(createEmitKernels(
       EmitKernelsOptions{profile.name, options.sharedMemory, options.tileCandidate}));
-  // Kernels are compared before CSE, because CSE also merges expressions whose constants are equal
-  // by chance.
+  // share-kernels compares kernels that may differ in constants. It runs before CSE, because CSE
+  // merges expressions whose constants are equal by chance in one kernel and not in another.
   if (options.shareKernels)
     module.addPass(createShareKernels());
 }
@@ -165,7 +168,8 @@ void buildPipeline(PassManager &manager, const CompileOptions &options, const Fo
   addTargetPasses(manager.nest<ModuleOp>(), options, folders);
 }
 
-/// Marks the inputs `names` as donated. The error for an unknown name lists the model's inputs.
+/// Marks the inputs `names` as donated: a run may reuse their memory. The error for an unknown name
+/// lists the model's inputs.
 Status donateInputs(ModuleOp module, const std::vector<std::string> &names) {
   if (names.empty())
     return {};
@@ -191,8 +195,8 @@ Status donateInputs(ModuleOp module, const std::vector<std::string> &names) {
   return {};
 }
 
-/// Returns the numbers of a function's inputs (results) by name, and the list of all names in
-/// `known`.
+/// Returns the index of each argument of a function, or of each result if `inputs` is false, by the
+/// name of its port. Sets `known` to the list of all names.
 llvm::StringMap<unsigned> portsOf(func::FuncOp function, bool inputs, std::string &known) {
   llvm::StringMap<unsigned> ports;
   const unsigned count = inputs ? function.getNumArguments() : function.getNumResults();
@@ -236,8 +240,8 @@ Status expandPattern(const StatePair &pair, const llvm::StringMap<unsigned> &inp
   return {};
 }
 
-/// Declares the states of the options (gantry.state). The error for an unknown name lists the
-/// model's inputs or outputs.
+/// Sets `gantry.state` on the arguments that `states` names. The error for an unknown name lists
+/// the model's inputs or outputs.
 Status declareStates(ModuleOp module, const std::vector<StatePair> &states) {
   auto function = *module.getOps<func::FuncOp>().begin();
   std::string inputNames, outputNames;
@@ -402,7 +406,8 @@ public:
     return check(declared.isOk() ? checkStates(*imported_) : declared);
   }
 
-  /// Compiles the imported model for one profile. The last call consumes the model; others copy it.
+  /// Compiles the imported model for one profile. The call with `last` set consumes the model;
+  /// others copy it.
   CompileResult addVariant(const DeviceProfile &profile, const Folders &folders, bool last) {
     modules_.push_back(last ? std::move(imported_) : OwningOpRef<ModuleOp>(imported_->clone()));
     ModuleOp module = *modules_.back();
@@ -487,14 +492,14 @@ private:
   const CompileOptions &options_;
   DiagnosticForwarder diagnostics_;
   OwningOpRef<ModuleOp> imported_;
-  std::vector<OwningOpRef<ModuleOp>>
-      modules_; // One for each variant; emissions use their constants.
+  /// The module of each variant. The emissions refer to bytes of their constants.
+  std::vector<OwningOpRef<ModuleOp>> modules_;
   std::vector<std::unique_ptr<Emission>> emissions_;
 };
 
 /// Leaks the context and the compilation if an exception leaves the scope. MLIR is built without
-/// exceptions, so an exception that passes through its frames leaves its objects in a state in
-/// which their destructors may not run.
+/// exceptions, so an exception that passes through its functions does not run their destructors
+/// and may leave MLIR's objects half changed. Destroying such objects could crash.
 class KeepOnException {
 public:
   KeepOnException(std::unique_ptr<MLIRContext> &context, std::unique_ptr<Compilation> &compilation)
@@ -547,10 +552,10 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   importer::registerImportDialects(registry);
   registry.insert<GantryDialect, memref::MemRefDialect, scf::SCFDialect, spirv::SPIRVDialect,
                   vector::VectorDialect>();
-  static const bool hasPasses = (registerGantryPasses(), true); // `strips` parses pass names.
-  (void)hasPasses;
-  // The import runs on one thread, so that it can fail cleanly when memory runs out. The passes and
-  // the emission use all threads.
+  static const bool kHasPasses = (registerGantryPasses(), true); // `strips` parses pass names.
+  (void)kHasPasses;
+  // The import runs on one thread, so that it can fail without ending the process when memory runs
+  // out (compiler_threads.h). The passes and the emission use all threads.
   CompilerThreads threads;
   auto context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   std::unique_ptr<Compilation> compilation;

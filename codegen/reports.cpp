@@ -1,3 +1,4 @@
+// Implements reports.h.
 #include "codegen/reports.h"
 
 #include "engine/base/file.h"
@@ -47,8 +48,9 @@ void IrDumper::runAfterPass(Pass *pass, Operation *op) {
   std::string where;
   if (auto module = dyn_cast<ModuleOp>(op); module && module.getName())
     where = "." + module.getName()->str();
-  // Other threads change other kernels at the same time, so the printer may only read this one.
-  // The verifier is switched off because it would use the thread pool that runs this function.
+  // Other threads change other kernels at the same time, so the printer may only read `op`. The
+  // verifier is switched off, because it would start tasks on the thread pool that runs this
+  // function.
   std::string text;
   llvm::raw_string_ostream stream(text);
   op->print(stream, OpPrintingFlags()

@@ -1,6 +1,6 @@
 // The reports of a compilation: diagnostics for the caller, and dumps of the IR.
 //
-// Thread safety: the passes call the objects from several threads at once.
+// Thread safety: MLIR calls the objects from the threads that run passes, also at the same time.
 #pragma once
 
 #include "codegen/pipeline.h"
@@ -13,8 +13,9 @@
 
 namespace gantry::codegen {
 
-/// Writes the IR after each requested pass to a file whose name begins with a running number. Files
-/// that cannot be written are skipped, and `status` receives the first such failure.
+/// Writes the IR to a file in `folder` after each pass, or after the pass `only` if it is not
+/// empty. The name of a file begins with a running number. Files that cannot be written are
+/// skipped, and `status` receives the first such failure.
 class IrDumper : public mlir::PassInstrumentation {
 public:
   IrDumper(std::string folder, std::string only, Status &status)
@@ -29,9 +30,9 @@ private:
   unsigned count_ = 0;
 };
 
-/// Keeps the location of the operation that the current thread runs a pass on. Diagnostics without
-/// a location, which are common for operations that a pass has built, are reported at this
-/// location.
+/// Keeps the location of the operation that the current thread runs a pass on. DiagnosticForwarder
+/// reports diagnostics without a location, which are common for operations that a pass has built,
+/// at this location.
 class PlaceKeeper : public mlir::PassInstrumentation {
 public:
   void runBeforePass(mlir::Pass *pass, mlir::Operation *op) override;

@@ -63,7 +63,7 @@ Status VulkanCommandList::doBegin(const device::CommandListCapacity &capacity) {
     GANTRY_VK(vk.vkCreateQueryPool(device, &create, nullptr, &queries_), "vkCreateQueryPool");
     vk.vkCmdResetQueryPool(commands_, queries_, 0, capacity.timestamps);
   }
-  return doBarrier(); // The list starts after all earlier submissions.
+  return doBarrier(); // Commands of the list wait for all earlier submissions.
 }
 
 /// Returns the texel buffer view of a range in a format. The range is rounded up to whole texels.

@@ -51,8 +51,8 @@ std::optional<uint32_t> chooseQueueFamily(const std::vector<VkQueueFamilyPropert
   return found;
 }
 
-/// Returns whether the host can map all device memory. *largestHeap receives the size of the
-/// largest device-local heap in bytes.
+/// Returns whether the host can map the largest device-local heap, with coherent memory.
+/// *largestHeap receives the size of this heap in bytes.
 bool hasUnifiedMemory(const VkPhysicalDeviceMemoryProperties &memory, uint64_t *largestHeap) {
   constexpr VkMemoryPropertyFlags kUnified = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
                                              VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
@@ -65,8 +65,8 @@ bool hasUnifiedMemory(const VkPhysicalDeviceMemoryProperties &memory, uint64_t *
       *largestHeap = memory.memoryHeaps[i].size;
       heap = i;
     }
-  // The largest heap must be host-visible. The 256 MiB window of a discrete GPU (its BAR) does not
-  // count: it is too small for inputs and outputs, and the host reads it slowly.
+  // Smaller heaps do not count, such as the 256 MiB window of a discrete GPU (its BAR): it is too
+  // small for inputs and outputs, and the host reads it slowly.
   for (uint32_t i = 0; i < memory.memoryTypeCount; ++i)
     if ((memory.memoryTypes[i].propertyFlags & kUnified) == kUnified &&
         memory.memoryTypes[i].heapIndex == heap)
@@ -175,9 +175,10 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   features.subgroupShuffle = inKernels(VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
   features.subgroupArithmetic = inKernels(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT);
   features.subgroupVote = inKernels(VK_SUBGROUP_FEATURE_VOTE_BIT);
-  // On a GPU, dot products must be accelerated. For a software device it does not matter whether
-  // the driver reports that, because the named profile of software devices (lavapipe() in
-  // engine/base/named_profiles.cpp) has no dot products.
+  // On a GPU, dot products must be accelerated, because otherwise kernels without them may be
+  // faster. A software device only needs to support them: kernels that are compiled for its own
+  // profile (lavapipe() in engine/base/named_profiles.cpp) never use them, and kernels that are
+  // compiled for another profile, which may use them, must run too.
   features.integerDotProduct =
       snapshot.integerDotProduct && (snapshot.integerDotProductAccelerated || software);
   profile.matrixShapes = matricesOf(snapshot);
@@ -222,8 +223,10 @@ std::optional<uint32_t> chooseSparseFamily(const std::vector<VkQueueFamilyProper
   return found;
 }
 
-/// Returns what kernels ask the device to keep. Denormals are kept only where no other width must
-/// then be treated alike.
+/// Returns the special values that the device can keep, for each width of floating-point numbers
+/// (float_controls.h). Denormals count only for a width whose treatment of denormals the device can
+/// set independently of the other widths: otherwise another width of a kernel would need the same
+/// mode.
 FloatControls floatControlsOf(const VkPhysicalDeviceFloatControlsProperties &floats) {
   const VkShaderFloatControlsIndependence independence = floats.denormBehaviorIndependence;
   const bool all = independence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
@@ -241,6 +244,8 @@ FloatControls floatControlsOf(const VkPhysicalDeviceFloatControlsProperties &flo
 /// Decides which optional features the device is opened with, and which extensions they need.
 void planExtensions(const DeviceSnapshot &snapshot, DevicePlan &plan) {
   device::DeviceInfo &info = plan.info;
+  // Enables the extension if the device has it. Returns false otherwise, which is no failure if the
+  // device's Vulkan version contains the extension's functions.
   auto enable = [&](const char *name) {
     if (std::find(snapshot.extensions.begin(), snapshot.extensions.end(), name) ==
         snapshot.extensions.end())
@@ -250,10 +255,10 @@ void planExtensions(const DeviceSnapshot &snapshot, DevicePlan &plan) {
   };
   enable("VK_KHR_portability_subset"); // Must be enabled if it exists.
   if (plan.info.profile.features.integerDotProduct)
-    enable(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME); // Part of Vulkan 1.3.
+    enable(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME); // Vulkan 1.3 needs no extension.
   plan.subgroupSizes = canRequestSubgroupSize(snapshot);
   if (plan.subgroupSizes)
-    enable(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME); // Part of Vulkan 1.3.
+    enable(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME); // Vulkan 1.3 needs no extension.
   if (!info.profile.matrixShapes.empty())
     enable(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
   info.memoryBudgets = enable(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);

@@ -39,12 +39,12 @@ struct DeviceSnapshot {
   std::vector<VkQueueFamilyProperties> queueFamilies;
   std::vector<std::string> extensions;
   std::vector<VkTimeDomainEXT> timeDomains; // Clocks that one call can read at the same time.
-  bool texelFormats = false; // All kTexelFormats are readable as uniform texel buffers.
+  bool texelFormats = false; // Whether all kTexelFormats are readable as uniform texel buffers.
   // Members from extensions or from Vulkan 1.3; zero without them.
-  VkBool32 integerDotProduct = VK_FALSE;            // Kernels may use packed dot products.
-  VkBool32 integerDotProductAccelerated = VK_FALSE; // Packed signed dot products are fast.
-  VkBool32 subgroupSizeControl = VK_FALSE;          // Kernels may request a subgroup size.
-  VkBool32 computeFullSubgroups = VK_FALSE;         // Kernels may require full subgroups.
+  VkBool32 integerDotProduct = VK_FALSE;            // Whether kernels may use packed dot products.
+  VkBool32 integerDotProductAccelerated = VK_FALSE; // Whether packed signed dot products are fast.
+  VkBool32 subgroupSizeControl = VK_FALSE;          // Whether kernels may request a subgroup size.
+  VkBool32 computeFullSubgroups = VK_FALSE;         // Whether kernels may require full subgroups.
   VkBool32 cooperativeMatrix = VK_FALSE;
   VkShaderStageFlags matrixStages = 0; // Shader stages that support cooperative matrices.
   std::vector<VkCooperativeMatrixPropertiesKHR> matrices;
@@ -60,7 +60,8 @@ struct DevicePlan {
   uint32_t queueFamily = 0;
   uint32_t sparseQueueFamily = 0; // Valid if info.virtualMemory.supported; may equal queueFamily.
   FloatControls floats;
-  bool subgroupSizes = false;   // Kernels may request a size in [min, max]SubgroupSize.
+  // Whether kernels may request a subgroup size from profile.minSubgroupSize to maxSubgroupSize.
+  bool subgroupSizes = false;
   double timestampPeriodNs = 0; // Nanoseconds per tick.
   uint32_t timestampBits = 0;   // Number of valid low bits of a timestamp.
   /// Converts the valid bits of a timestamp to nanoseconds.

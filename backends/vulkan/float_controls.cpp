@@ -1,4 +1,4 @@
-// Inserts OpCapability and OpExecutionMode into a module.
+// Inserts OpCapability and OpExecutionMode instructions into a SPIR-V module.
 #include "backends/vulkan/float_controls.h"
 
 #include <array>
@@ -21,7 +21,7 @@ struct Outline {
   size_t modesEnd = 0;            // The word after the last entry point or execution mode.
 };
 
-/// None if the module is not a well-formed sequence of instructions.
+/// Returns nullopt if the module is not a well-formed sequence of instructions.
 std::optional<Outline> outlineOf(std::span<const uint32_t> spirv) {
   if (spirv.size() < kHeaderWords || spirv[0] != spv::MagicNumber)
     return std::nullopt;

@@ -5,7 +5,7 @@
 // compiler cannot add the modes, because a module with a mode that the device lacks is invalid;
 // the backend knows the device and adds the modes that it has.
 //
-// Threads: pure.
+// Threads: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,10 @@ struct FloatControls {
   }
 };
 
-/// Returns the SPIR-V module with an execution mode for each width that it uses and each property
-/// that the device keeps; none if there is nothing to add. `spirv` is a module of SPIR-V 1.4 or
-/// later with at least one entry point; others are not changed.
+/// Returns the SPIR-V module with an execution mode for each floating-point width that it uses and
+/// each property that the device keeps at this width. Returns nullopt if there is nothing to add,
+/// and for modules without an entry point or before SPIR-V 1.4, in which the modes would need an
+/// extension.
 std::optional<std::vector<uint32_t>> withFloatControls(std::span<const uint32_t> spirv,
                                                        const FloatControls &controls);
 

@@ -95,7 +95,7 @@ Result<std::unique_ptr<Instance>> Instance::create(Validation validation,
     hooks.instance(functions);
   GANTRY_RETURN_IF_ERROR(instance->open(validation));
   GANTRY_RETURN_IF_ERROR(instance->readDevices());
-  before.pinNewer(); // The drivers and the layers.
+  before.pinNewer(); // Keeps the drivers and layers loaded (pin_modules.h).
   return instance;
 }
 
@@ -107,7 +107,8 @@ Status Instance::open(Validation validation) {
                    "GANTRY_VALIDATION is set, but the layer %s is not installed; install the "
                    "package vulkan-validationlayers",
                    kValidationLayer);
-  // A layer reports an extension that is newer than itself as an error.
+  // The validation layer reports an extension that is newer than the layer as an error, so the
+  // extension is treated as absent.
   if (layer && *layer < kMatricesVersion)
     hiddenExtensions_.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
   const bool hasDebugUtils = validates || hasExtension(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);

@@ -66,7 +66,7 @@ private:
   VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
   InstanceFunctions functions_;
   DriverHooks hooks_;
-  std::vector<std::string> hiddenExtensions_; // Extensions of devices that are not used.
+  std::vector<std::string> hiddenExtensions_; // Device extensions that are treated as absent.
   std::vector<VkPhysicalDevice> physicalDevices_;
   std::vector<DeviceSnapshot> snapshots_;
   std::vector<DevicePlan> plans_;

@@ -54,7 +54,8 @@ Status VulkanKernel::compile(const device::KernelSource &source, VkPipelineCache
   create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   create.stage.module = shader;
   create.stage.pName = entryPoint.c_str();
-  // Cooperative matrices in modules before SPIR-V 1.6 need the flag for full subgroups too.
+  // A kernel that requests a subgroup size uses all lanes of each subgroup. Cooperative matrices in
+  // modules before SPIR-V 1.6 require the flag for full subgroups as well.
   auto size = zeroed<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
       VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
   size.requiredSubgroupSize = source.subgroupSize;

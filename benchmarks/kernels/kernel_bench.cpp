@@ -131,7 +131,7 @@ void validate(const Options &options) {
   const std::vector<Entry> all = entries(options);
   std::string names;
   for (const Entry &entry : all)
-    names += std::string(names.empty() ? "" : ", ") + entry.name;
+    names.append(names.empty() ? "" : ", ").append(entry.name);
   for (const std::string &name : options.only)
     if (std::none_of(all.begin(), all.end(),
                      [&](const Entry &entry) { return name == entry.name; }))

@@ -18,14 +18,15 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
   let description = [{
     A dispatch computes its result from its operands in one kernel launch. Before outline-kernels
     its region holds the computation as linalg on tensors. The region has at most one reduction, or
-    several over the rows of the result, or one attention; all other operators are evaluated where
+    several over the rows of the result, or one attention; all other operators are computed where
     their results are used. After outline-kernels, `kernel` names the module that holds the
     computation.
 
-    `dims` are the dynamic sizes that the kernel needs, without duplicates. share-kernels appends
-    the sizes by which dispatches of one kernel differ. `operand_dims` has one
-    entry for each dynamic dimension of the operands, in order: its index in `dims`. `result_dims`
-    is the same for the result. The arguments of the region's block are the operands, then the dims.
+    `dims` are the dynamic sizes that the kernel needs, without duplicates. share-kernels lets
+    dispatches with similar kernels share one, and appends to `dims` the sizes by which they differ.
+    `operand_dims` has one entry for each dynamic dimension of the operands, in order: the index of
+    the dimension's size in `dims`. `result_dims` is the same for the result. The arguments of the
+    region's block are the operands, then the dims.
 
     ```mlir
     %y = gantry.dispatch (%x) dims(%n) {operand_dims = array<i64: 0>, result_dims = array<i64: 0>}
@@ -39,11 +40,13 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
     - `layouts` has an entry for each operand and one for the result. Without it, all tensors are in
       row-major order.
     - `rows` marks a dispatch with several reductions over the rows of its result.
-    - `copy_reason` is set if the dispatch only moves elements; it says in words why it must.
+    - `copy_reason` is set if the dispatch only copies elements; it says in words why the copy is
+      necessary.
     - `scattered` is set if the dispatch replaces rows of the operand `in_place` and writes nothing
-      else (gantry.scatter). The region then yields the rows and the position of each. `scattered` has
-      the extents of the positions; a dynamic extent is stored as -1 - (its index in `dims`).
-    - `collapsed` is the number of first dimensions of the result that are one dimension in the kernel's
+      else (gantry.scatter). The region then yields the rows and the tensor of their positions.
+      `scattered` has the extents of this tensor; a dynamic extent is stored as -1 - i, where i is
+      the index of its size in `dims`.
+    - `collapsed`: the first `collapsed` dimensions of the result are one dimension in the kernel's
       function (collapse-dims).
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<Index>:$dims,
@@ -70,7 +73,7 @@ def Gantry_MoveOp : Gantry_Op<"move", [Pure, AllTypesMatch<["source", "result"]>
   let description = [{
     The result has the bytes of the operand, in the host's memory if `to_host` is set, otherwise in
     the device's. fit-budget creates this operation for tensors that are alive but not used for a
-    while. It becomes a copy command of the artifact.
+    while. The operation becomes a copy command of the artifact (the compiled model).
 
     ```mlir
     %h = gantry.move %x to_host : tensor<64x128xf32>
@@ -86,8 +89,9 @@ def Gantry_ConcatOp : Gantry_Op<"concat", [Pure]> {
   let summary = "views tensors that lie one after another in memory as one tensor";
   let description = [{
     The result has the inputs one after another along dimension `dim`. The operation moves no data:
-    the dispatch that computes an input writes it into its slice of the result. The extents from
-    `dim` on are static. place-concats creates this operation, which stands only between dispatches.
+    the dispatch that computes an input writes the input into its slice of the result. The extents
+    from `dim` on are static. place-concats creates this operation. It stands between dispatches and
+    not in their regions.
 
     If `interleaved` is set, the inputs alternate: index i of the result along `dim` is index i / k
     of input i mod k, where k is the number of inputs. All inputs have the same type. The importer

@@ -1,3 +1,5 @@
+// Implements the dialect of gantry_dialect.h: its registration, the syntax of lists in attributes,
+// and the verifiers of operations. verify_attributes.cpp has the verifiers of attributes.
 #include "codegen/dialect/gantry_dialect.h"
 
 #include "mlir/Dialect/SPIRV/IR/SPIRVTypes.h"
@@ -73,8 +75,9 @@ void DispatchOp::build(mlir::OpBuilder &builder, mlir::OperationState &state, ml
 
 namespace {
 
-/// Checks that `map` has an index in the dispatch's dims for every dynamic dimension of `types`.
-/// `name` is the name of the attribute that holds the map.
+/// Checks that `map` has an entry for every dynamic dimension of `types`, and that each entry is an
+/// index in the dispatch's dims (its dynamic sizes). `name` is the name of the attribute that holds
+/// the map.
 mlir::LogicalResult verifyDims(DispatchOp dispatch, llvm::ArrayRef<int64_t> map,
                                mlir::TypeRange types, llvm::StringRef name) {
   int64_t dynamic = 0;

@@ -1,14 +1,15 @@
-// The C++ classes of the Gantry dialect: its operations, and the attributes that one pass of the
-// compiler sets and a later pass reads.
+// The C++ classes of Gantry, an MLIR dialect: its operations, and the attributes that one pass of
+// the compiler sets and a later pass reads.
 //
-// GantryOps.td, GantryAttributes.td and GantryDialect.td are the manual, from which TableGen
-// generates the classes. This header adds accessors of discardable attributes, so that no pass
-// needs to spell the name of an attribute:
+// TableGen generates the classes from GantryOps.td, GantryAttributes.td and GantryDialect.td, which
+// also document every operation and attribute. This header adds accessors of discardable
+// attributes, so that no pass needs to spell the name of an attribute:
 //
 //   if (auto tile = attributeOf<TileAttr>(function)) …       // gantry.tile, or null
 //   GantryDialect::TensorAttrHelper(context).getAttr(op);    // gantry.tensor, a builtin StringAttr
 //
-// Thread safety: attributes are immutable and may be shared; an operation belongs to one thread.
+// Thread safety: attributes are immutable and may be used by several threads. An operation may be
+// used by one thread at a time.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -33,11 +34,13 @@
 
 namespace gantry::codegen {
 
-/// The largest `skipped` of a BindingAttr.
+/// The largest value of `skipped`, a parameter of BindingAttr: the number of elements of a buffer
+/// before the first vector of a kernel's view of this buffer.
 inline constexpr int64_t kMaxSkippedElements = 3;
 
-/// Returns the operation's attribute of type Attr, or null if it has none. Attr is a type of this
-/// dialect, and the attribute's name is the mnemonic of the type.
+/// Returns the operation's attribute of type Attr, or null if it has none. Attr is an attribute
+/// type of this dialect. Operations have such an attribute under the name "gantry." followed by the
+/// type's mnemonic (Attr::name): a TileAttr, whose mnemonic is `tile`, is named `gantry.tile`.
 template <typename Attr> Attr attributeOf(mlir::Operation *op) {
   return op->getAttrOfType<Attr>(Attr::name);
 }
@@ -47,7 +50,8 @@ template <typename Attr> void setAttribute(mlir::Operation *op, Attr attribute) 
   op->setAttr(Attr::name, attribute);
 }
 
-/// Returns the attribute of type Attr of a function's argument (result), or null.
+/// Returns the attribute of type Attr that an argument of the function has, or null if it has none.
+/// resultAttribute() does the same for a result of the function.
 template <typename Attr>
 Attr argumentAttribute(mlir::FunctionOpInterface function, unsigned argument) {
   return function.getArgAttrOfType<Attr>(argument, Attr::name);
@@ -73,14 +77,17 @@ inline void copyTensorName(mlir::Operation *from, mlir::Operation *to) {
     to->setAttr(GantryDialect::TensorAttrHelper::getNameStr(), name);
 }
 
-/// Returns whether a kernel's function on tensors has several reductions over the rows of its
-/// result, as softmax has (`rows` of gantry.dispatch).
+/// Returns whether a kernel computes several reductions over each row of its result, as softmax
+/// computes the maximum and the sum of a row. `kernel` is the function that describes the kernel's
+/// computation on tensors. Its SignatureAttr repeats attributes of the gantry.dispatch that
+/// launches the kernel, among them the flag `rows`.
 inline bool isOverRows(mlir::Operation *kernel) {
   auto signature = attributeOf<SignatureAttr>(kernel);
   return signature && signature.getRows();
 }
 
-/// Returns whether the module holds a kernel.
+/// Returns whether the module is one that outline-kernels made for a kernel's functions
+/// (gantry.kernel is set).
 inline bool isKernelModule(mlir::Operation *module) {
   return attributeOf<KernelAttr>(module) != nullptr;
 }

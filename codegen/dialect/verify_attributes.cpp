@@ -163,7 +163,8 @@ LogicalResult KernelAttr::verify(Diagnose error, StringAttr key, MeasuredAttr,
   return success();
 }
 
-/// Checks the numbers of which the dims of a kernel are multiples.
+/// Checks dim_multiples, the numbers of which the dims (dynamic sizes) of a kernel are multiples.
+/// `owner` is the attribute's name in messages.
 static LogicalResult verifyMultiples(Diagnose error, llvm::StringRef owner,
                                      llvm::ArrayRef<int64_t> multiples) {
   for (int64_t multiple : multiples)
@@ -314,7 +315,7 @@ template <typename Attr, typename... Ops>
 std::pair<llvm::StringRef, LogicalResult (*)(Operation *, NamedAttribute)> rule() {
   return {Attr::name, verifyOn<Attr, Ops...>};
 }
-/// The same for an attribute with a builtin type.
+/// Returns the same for an attribute with a builtin type.
 template <typename Helper, typename Attr, typename... Ops>
 std::pair<llvm::StringRef, LogicalResult (*)(Operation *, NamedAttribute)> builtinRule() {
   return {Helper::getNameStr(), verifyOn<Attr, Ops...>};
@@ -384,7 +385,7 @@ LogicalResult verifySignature(func::FuncOp function, SignatureAttr signature) {
 LogicalResult GantryDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   using Function = FunctionOpInterface;
   using SpirvModule = spirv::ModuleOp;
-  static const auto rules = std::to_array({
+  static const auto kRules = std::to_array({
       rule<RequirementsAttr, func::FuncOp>(),
       rule<StripsAttr, func::FuncOp>(),
       rule<OrderAttr, func::FuncOp>(),
@@ -407,8 +408,8 @@ LogicalResult GantryDialect::verifyOperationAttribute(Operation *op, NamedAttrib
       builtinRule<ExactAttrHelper, UnitAttr>(),
   });
   const auto *found = llvm::find_if(
-      rules, [&](const auto &known) { return known.first == attribute.getName().getValue(); });
-  if (found == rules.end())
+      kRules, [&](const auto &known) { return known.first == attribute.getName().getValue(); });
+  if (found == kRules.end())
     return op->emitError() << "attribute " << attribute.getName()
                            << " is not declared by the Gantry dialect (GantryDialect.td)";
   if (failed(found->second(op, attribute)))

@@ -1,3 +1,4 @@
+// Implements boxes.h.
 #include "codegen/emit/boxes.h"
 
 #include "engine/hazards/hazards.h"
@@ -13,7 +14,8 @@ namespace {
 /// none.
 constexpr uint32_t kNone = ~0u;
 
-/// A dimension in memory: a part of a logical dimension (codegen/tiling/layout.h).
+/// A dimension in memory. A layout may divide a dimension of the tensor into several: channels in
+/// blocks of four are a dimension of blocks and one inside of a block (codegen/tiling/layout.h).
 struct Part {
   int64_t dim, block, outer; // outer: the next larger block of the dimension; 0: there is none.
 };
@@ -40,7 +42,7 @@ std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, Layout
   std::vector<uint32_t> box;
   if (layout.getWithin().empty() && layout.getStart() == 0)
     return box;
-  if (layout.getWithin().empty()) { // One range that begins inside of an aligned buffer.
+  if (layout.getWithin().empty()) { // One range that begins after the bound address.
     const uint32_t start = exprs.constant(startOf(place, layout.getParts()));
     uint32_t size = exprs.constant(1);
     for (uint32_t dim : dims)
@@ -55,7 +57,8 @@ std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, Layout
     };
     const int64_t within = layout.getWithin()[part.dim];
     if (const int64_t step = place.steps[part.dim]; step > 1) {
-      // Groups of `step` neighbours, and in each group the one that belongs to the tensor.
+      // Two dimensions: the groups of `step` neighbours, and the neighbours in a group, of which
+      // one belongs to the tensor.
       const int64_t first = place.offsets[part.dim];
       box.insert(box.end(),
                  {exprs.constant(within / step), exprs.constant(first / step), dims[part.dim],
@@ -84,14 +87,14 @@ Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs) {
 }
 
 Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs) {
-  // Values have their numbers in the program, so that messages name them by these. Constants and
-  // inputs that are not donated are not checked.
+  // `values` has an entry for each value of the program, so that messages name values by their
+  // numbers in the program. The entries of constants and of inputs that are not donated are unused.
   std::vector<hazards::StoredValue> values(program.values.size());
   const auto isChecked = [&](size_t value) {
     const Storage storage = program.values[value]->storage;
     return storage == Storage::transient || storage == Storage::output;
   };
-  uint64_t end = program.arena_bytes; // The check places outputs behind the arena, from here on.
+  uint64_t end = program.arena_bytes; // This check places the outputs one by one after the arena.
   for (size_t v = 0; v < program.values.size(); ++v) {
     const artifact::ValueT &value = *program.values[v];
     if (!isChecked(v))
@@ -107,7 +110,8 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
     hazards::StoredValue &entry = values[v];
     entry.storage = value.base == kNone ? static_cast<uint32_t>(v) : value.base;
     entry.offset = values[entry.storage].offset;
-    // Only a donated input has one of the two kinds of storage that are checked (transient).
+    // Only donated inputs are checked. They have their contents before the first
+    // command.
     entry.isFilledBefore = v < program.inputs.size();
     entry.box = boxOf(value, exprs);
   }
@@ -119,8 +123,8 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
         (command->writes[b] ? entry.writes : entry.reads).push_back(value);
     if (command->in_place != kNone && isChecked(command->bindings[command->in_place]))
       entry.inPlace = command->bindings[command->in_place];
-    // If another value is written over a value in place, the latter counts as a storage of its own.
-    // The check then reports a later read of it, even if both values lie in one output.
+    // A value that is overwritten in place counts as a storage of its own. The check then reports a
+    // later read of this value, even if it lies in the same output as the value that replaced it.
     if (entry.inPlace)
       values[*entry.inPlace].storage = *entry.inPlace;
     commands.push_back(std::move(entry));

@@ -1,5 +1,9 @@
-// The bytes of values that lie inside of others, as boxes (engine/base/box.h) whose numbers are
-// expressions of the program (shape_exprs.h); and the check of a static program's storage.
+// Computes where the bytes of a value lie, and checks the storage of a program.
+//
+// A value is a tensor of the program in the artifact (the compiled model). It may lie inside of a
+// larger value, as an input of a concatenation lies in the result. Its bytes are then a box
+// (engine/base/box.h), whose numbers are expressions over the program's dynamic sizes
+// (shape_exprs.h). A static program has no dynamic sizes, so all its expressions are constants.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -10,17 +14,20 @@
 
 namespace gantry::codegen {
 
-/// Returns Value.box (engine/artifact/artifact.fbs) of a tensor: (extent, start, size) for each
-/// dimension in memory. dims: the expressions of the tensor's extents. The list is empty if the
-/// tensor has no gaps and begins at the address at which its kernel's buffer is bound.
+/// Returns the field Value.box (engine/artifact/artifact.fbs) of a tensor with this place and
+/// layout: the expressions (extent, start, size) for each dimension in memory. dims: the
+/// expressions of the tensor's extents. The list is empty if the tensor has no gaps and begins at
+/// the address at which kernels bind its buffer.
 std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, LayoutAttr layout,
                                llvm::ArrayRef<uint32_t> dims);
 
-/// Returns the bytes of a value of a static program, as a box in the value's slot, or, for a value
-/// outside of the arena, in the value's own buffer.
+/// Returns the bytes of a value of a static program. A value in the arena (the memory of all
+/// tensors between the commands of a run) is a box in its slot, a range of the arena for one or
+/// several values. Any other value is a box in its own buffer.
 Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs);
 
-/// Checks a static program with hazards::checkStorage(). The message names values and commands.
+/// Checks with hazards::checkStorage() that no command of a static program overwrites a value that
+/// a later command reads. The message of an error names the values and the command.
 Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs);
 
 } // namespace gantry::codegen

@@ -1,3 +1,4 @@
+// Implements emit.h: serialises the kernels, describes their variants, and calls ProgramBuilder.
 #include "codegen/emit/emit.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -65,9 +66,9 @@ void describeKernel(artifact::KernelT &kernel, TileAttr tile, LaunchAttr launch)
   kernel.tile = tile.getText().str();
 }
 
-/// Sets the fields of a kernel's variant (a tile with a way to bind the buffers) from the
-/// attributes of its module, which GantryAttributes.td describes. The workgroup size and the tile
-/// text of a baseline are stored in the kernel and are not repeated.
+/// Sets the fields of a kernel's variant (the code for one tile and one way to bind the buffers)
+/// from the attributes of the variant's module, which GantryAttributes.td describes. The workgroup
+/// size and the tile text of a baseline are stored in the kernel and are not repeated.
 void describeVariant(artifact::KernelVariantT &variant, spirv::ModuleOp module) {
   const auto tile = attributeOf<TileAttr>(module);
   const auto launch = attributeOf<LaunchAttr>(module);
@@ -166,8 +167,8 @@ Status addVariant(artifact::KernelT &kernel, spirv::ModuleOp module, const EmitO
   return Status::ok();
 }
 
-/// Makes the kernel's entry of the artifact. A texel kernel without any texel buffer has no
-/// advantage over the baseline and is left out.
+/// Makes the kernel's entry of the artifact. A variant that is made for texel buffers but reads
+/// none has no advantage over the baseline and is left out.
 Status buildKernel(KernelJob &job, const EmitOptions &options) {
   job.kernel = std::make_unique<artifact::KernelT>();
   job.kernel->name = job.module.getName()->str();

@@ -1,8 +1,11 @@
-// Builds the contents of an artifact from a module that all passes have lowered.
+// Builds the contents of an artifact (the file with a compiled model) from a module that all passes
+// have lowered.
 //
-// The dispatches of the program's function become commands, and its tensors become values with
-// lifetimes. Kernels are serialised to SPIR-V. engine/plan plans the memory of a static program,
-// and of a dynamic one if planForBounds applies. Independent validators check the plan and the
+// The module has a function with the whole program, and a module for each kernel. The dispatches of
+// the function, which are kernel launches, become commands, and its tensors become values with
+// lifetimes. Kernels are serialised to SPIR-V. engine/plan plans the memory of a static program
+// (all sizes are known), and of a dynamic one if EmitOptions::planForBounds is set and all dynamic
+// sizes have upper limits. Validators that share no code with the planner check the plan and the
 // barriers (plan::validateSlots(), hazards::checkHazards()).
 //
 // Errors: a Status with the operator's or the tensor's name. Thread safety: one emission at a time
@@ -29,8 +32,8 @@ struct EmitOptions {
   std::string profile;   // The device profile that the module was compiled for.
   std::string options;   // Arguments of `gantry compile`, which the artifact stores.
   std::string dumpSpirv; // Folder for .spv and .spvasm files, or empty.
-  /// Plan the memory of a dynamic program for the upper limits of its dimensions, if all dimensions
-  /// have one.
+  /// Whether to plan the memory of a dynamic program for the upper limits of its dimensions, if all
+  /// dynamic dimensions have one.
   bool planForBounds = false;
   /// Called after each kernel from any thread, one call at a time. May be empty.
   std::function<void(size_t done, size_t total)> kernelDone;
@@ -39,7 +42,7 @@ struct EmitOptions {
 /// An artifact before it is written.
 struct Emission {
   artifact::ProgramT program;
-  /// The constants, in the order of their offsets. They refer to bytes of the module or of
+  /// The constants, in the order of their offsets. Their bytes belong to the module or to
   /// ownedBytes.
   std::vector<artifact::ConstantData> constants;
   std::vector<std::vector<uint8_t>> ownedBytes;

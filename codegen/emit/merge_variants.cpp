@@ -1,3 +1,4 @@
+// Implements merge_variants.h.
 #include "codegen/emit/merge_variants.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -35,8 +36,8 @@ std::unique_ptr<Emission> mergeVariants(std::vector<std::unique_ptr<Emission>> e
     return std::move(emissions.front());
   std::vector<SharedConstant> constants;
   llvm::StringMap<size_t> byHash;
-  std::vector<std::vector<size_t>> shared(
-      emissions.size()); // Indexed by emission, then by its constant.
+  // For each emission and each of its constants, the index in `constants`.
+  std::vector<std::vector<size_t>> shared(emissions.size());
   for (size_t i = 0; i < emissions.size(); ++i)
     for (const artifact::ConstantData &constant : emissions[i]->constants) {
       const auto at = byHash.try_emplace(hashOf(constant.bytes), constants.size()).first;

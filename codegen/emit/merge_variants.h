@@ -1,5 +1,5 @@
-// Merges the emissions of a model into one. An emission is the result of a compilation for one
-// device profile: the program, its constants, and the module that owns their bytes.
+// Merges the emissions of a model into one. An emission (emit.h) is the result of a compilation for
+// one device profile (the description of a device): the program and its constants.
 //
 // The program of the first emission is the artifact's baseline; the others are further variants.
 // All programs share one section of constants, in which equal bytes occur once. Constants that are
@@ -16,8 +16,9 @@
 
 namespace gantry::codegen {
 
-/// Returns the merged emission. `emissions` has at least one element. The result takes ownership of
-/// the modules of all emissions, because its constants refer to their bytes.
+/// Returns the merged emission. `emissions` has at least one element. The result takes over the
+/// bytes that the emissions own. The modules from which the emissions were made must outlive the
+/// result, because its constants also refer to bytes of these modules.
 std::unique_ptr<Emission> mergeVariants(std::vector<std::unique_ptr<Emission>> emissions);
 
 } // namespace gantry::codegen

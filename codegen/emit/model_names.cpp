@@ -1,3 +1,4 @@
+// Implements model_names.h.
 #include "codegen/emit/model_names.h"
 
 #include "codegen/dialect/gantry_dialect.h"

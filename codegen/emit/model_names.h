@@ -9,12 +9,13 @@
 
 namespace gantry::codegen {
 
-/// Returns the names of the operators in a location, in order and without duplicates ("Conv_0 +
-/// Relu_1"). Returns locationSource() if the location has no names.
+/// Returns the names of the model's operators that a location contains, in order and without
+/// duplicates ("Conv_0 + Relu_1"). Returns locationSource() if the location has no names.
 std::string locationName(mlir::Location loc);
 /// Returns the first file and line in a location, as "model.onnx:12", or an empty string.
 std::string locationSource(mlir::Location loc);
-/// Returns the model's name of the operation's result, or the operators' names if it has none.
+/// Returns the name that the model gives to the operation's result, or, if there is none, the names
+/// of the operators as locationName() does.
 std::string modelName(mlir::Operation *op);
 
 } // namespace gantry::codegen

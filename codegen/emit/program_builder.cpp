@@ -1,3 +1,4 @@
+// Implements program_builder.h. program_ports.cpp has the functions for outputs and states.
 #include "codegen/emit/program_builder.h"
 
 #include "codegen/emit/boxes.h"
@@ -24,8 +25,8 @@ using artifact::Storage;
 namespace {
 
 constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
-constexpr uint32_t kNever = ~0u;
-constexpr uint32_t kNone = ~0u; // ValueT::base or ValueT::slot_offset that is not set.
+constexpr uint32_t kNever = ~0u; // ValueT::first_use or ValueT::slot before it is known.
+constexpr uint32_t kNone = ~0u;  // ValueT::base or ValueT::slot_offset that is not set.
 
 } // namespace
 
@@ -116,22 +117,23 @@ void ProgramBuilder::addSymbol(DimAttr bounds, unsigned input, unsigned dim) {
     symbol.max = max;
 }
 
-/// Adds the expressions that must not be negative (gantry.requirements), which the runtime checks.
-void ProgramBuilder::addRequirements() {
+/// Adds the expressions that must not be negative (gantry.requirements). The runtime checks them.
+Status ProgramBuilder::addRequirements() {
   const auto requirements = attributeOf<RequirementsAttr>(function_);
   if (!requirements)
-    return;
+    return {};
   llvm::SmallVector<uint32_t> symbols;
-  for (StringAttr name : requirements.getSymbols())
-    for (auto [i, symbol] : llvm::enumerate(program_.symbols))
-      if (symbol->name == name.getValue()) {
-        symbols.push_back(exprs_.symbol(symbol->name, symbol->input, symbol->dim));
-        break;
-      }
-  if (symbols.size() != requirements.getSymbols().size())
-    return;
+  for (StringAttr name : requirements.getSymbols()) {
+    const auto found = llvm::find_if(
+        program_.symbols, [&](const auto &symbol) { return symbol->name == name.getValue(); });
+    if (found == program_.symbols.end())
+      return Status(StatusCode::kInternal,
+                    "a requirement names the size \"" + name.str() + "\", which no input has");
+    symbols.push_back(exprs_.symbol((*found)->name, (*found)->input, (*found)->dim));
+  }
   for (AffineMap map : requirements.getNonNegative())
     program_.requirements.push_back(exprs_.of(map.getResult(0), symbols));
+  return {};
 }
 
 Status ProgramBuilder::addInputs() {
@@ -216,8 +218,8 @@ Status ProgramBuilder::addConstant(Value value, Attribute data, std::string name
       } else {
         constant.bytes = {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()};
       }
-      entry.byte_offset =
-          emission_.constants.size(); // An index there, which build() replaces by the offset.
+      // For now an index in emission_.constants, which build() replaces by the constant's offset.
+      entry.byte_offset = emission_.constants.size();
       emission_.constants.push_back(constant);
     } else {
       entry.byte_offset = 0;
@@ -251,8 +253,8 @@ Status ProgramBuilder::valueOf(Value tensor, uint32_t &index, LayoutAttr layout)
   return Status::ok();
 }
 
-/// If the tensor shares its storage with others, sets its place in the storage. layout: the layout
-/// that the dispatches which write or read the tensor have for it; null: row-major.
+/// If the tensor shares its storage with others, sets the place in the storage of its value
+/// `index`. layout: the tensor's layout in the dispatches that write or read it; null: row-major.
 void ProgramBuilder::notePlace(Value tensor, uint32_t index, LayoutAttr layout) {
   if (!isInSharedStorage(tensor))
     return;
@@ -272,8 +274,8 @@ void ProgramBuilder::notePlace(Value tensor, uint32_t index, LayoutAttr layout) 
   value.alignment = static_cast<uint32_t>(std::min<uint64_t>(kArenaAlignment, bytes & -bytes));
 }
 
-/// Sets the base of each value that lies in the storage of another. A storage that no command binds
-/// as a whole gets a value, too. Requires the lifetimes.
+/// Sets the base of each value that lies in the storage of another, its base. Adds a value for a
+/// storage that no command binds as a whole. Called after assignLifetimes().
 void ProgramBuilder::setBases() {
   for (auto &[storage, parts] : shared_) {
     auto found = values_.find(storage);
@@ -295,8 +297,8 @@ void ProgramBuilder::setBases() {
       if (artifact::ValueT &value = *program_.values[part]; part != found->second) {
         value.base = found->second;
         value.storage = base.storage; // An output, if the program returns the base.
-        value.last_use =
-            std::max(value.last_use, base.last_use); // Readers of the base read it, too.
+        // A reader of the base reads its parts.
+        value.last_use = std::max(value.last_use, base.last_use);
       }
   }
 }
@@ -335,8 +337,8 @@ Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
   }
   command->bindings.push_back(index);
   command->writes.push_back(true);
-  // The extents over which the kernel is launched: those of the result, or of the rows that a
-  // scatter writes.
+  // The extents over which the kernel is launched: those of the result, or, if the dispatch only
+  // replaces rows, those of the rows that it writes.
   llvm::SmallVector<uint32_t> written;
   for (int64_t extent : dispatch.getScattered().value_or(llvm::ArrayRef<int64_t>()))
     written.push_back(extent < 0 ? exprs_.of(dispatch.getDims()[-1 - extent])
@@ -466,11 +468,12 @@ Status ProgramBuilder::planArena() {
       uses.push_back({range.offset, range.sizeBytes, value->first_use, value->last_use});
       continue;
     }
-    // The place of a part depends on the sizes, so the slot is in use as a whole.
+    // The place of a part (a value with a base) depends on the sizes, so the slot is used as a
+    // whole.
     if (uses.empty())
       uses.push_back({0, 0, kNever, 0});
     plan::SlotUse &use = uses.front();
-    if (value->base == kNone) // A part lies within its base, which has the same slot.
+    if (value->base == kNone) // A part lies in its base, which has the same slot.
       use.sizeBytes = std::max<uint64_t>(use.sizeBytes, maxima[value->size]);
     use.firstUse = std::min(use.firstUse, value->first_use);
     use.lastUse = std::max(use.lastUse, value->last_use);
@@ -491,9 +494,9 @@ Status ProgramBuilder::planArena() {
   return placeBarriers();
 }
 
-/// Copies the results of order-dispatches and fit-budget into the program. fit-budget compares the
-/// budget with the peak of live bytes; this function compares it with the size of the arena, which
-/// may be larger.
+/// Copies the results of the passes order-dispatches and fit-budget into the program. fit-budget
+/// compares the budget with the peak of live bytes; this function compares the budget with the size
+/// of the arena, which may be larger.
 Status ProgramBuilder::reportOrder() {
   if (auto order = attributeOf<OrderAttr>(function_)) {
     program_.model_order_bytes = order.getModelPeakBytes();
@@ -526,10 +529,10 @@ Status ProgramBuilder::placeBarriers() {
     for (size_t b = 0; b < command->bindings.size(); ++b) {
       const artifact::ValueT &value = *program_.values[command->bindings[b]];
       const bool transient = value.storage == Storage::transient;
-      // The session binds a part of a storage at slot_offset, which is rounded down to the
-      // alignment of buffers. It may lie before the part's first byte, among bytes of another part.
-      // Barriers are placed for these bound ranges, because the hazard checks of the session and of
-      // Vulkan's validation layers use them, too.
+      // The runtime binds a part of a storage at slot_offset, which is rounded down to the
+      // alignment of buffers. This offset may lie before the part's first byte, among bytes of
+      // another part. Barriers are placed for the bound ranges, because the hazard checks of the
+      // runtime and of Vulkan's validation layers use them, too.
       const ByteRange range = rangeOf(boxOf(value, exprs_));
       const uint64_t start = value.slot_offset == kNone
                                  ? 0
@@ -550,7 +553,7 @@ Status ProgramBuilder::placeBarriers() {
 
 Status ProgramBuilder::build() {
   GANTRY_RETURN_IF_ERROR(addInputs());
-  addRequirements();
+  GANTRY_RETURN_IF_ERROR(addRequirements());
   func::ReturnOp end;
   // The operations are collected before the first is visited, because building size expressions
   // adds operations to the block.

@@ -1,14 +1,18 @@
-// Builds the artifact's values, commands and memory plan from the program's function. Program,
-// Value, KernelVariant and others are tables of the artifact (engine/artifact/artifact.fbs).
+// Builds the artifact's values, commands and memory plan from the program's function, the func.func
+// with all dispatches (kernel launches) of the model. Program, Value, KernelVariant and others are
+// tables of the artifact (engine/artifact/artifact.fbs).
 //
 // Every input, constant, transient and output becomes a value, whose size in bytes is an expression
-// over the dynamic dimensions. Every dispatch and every copy becomes a command that binds values. A
-// value lives from the first to the last command that binds it. A slot is a range of the arena:
-// results that take the storage of an operand (in_place) have the operand's slot, the inputs and
-// the result of a gantry.concat lie in one slot (of nested ones: all in the slot of the outermost
-// result), and every other transient has a slot of its own. If the program is static, or all its
-// dynamic dimensions have upper limits and options.planForBounds is set, the slots get offsets in
-// the arena. A static program also gets barriers.
+// over the dynamic dimensions. A transient is a tensor that only commands of the same run read; the
+// arena is the memory of all transients. Every dispatch and every copy becomes a command that binds
+// values. A value lives from the first to the last command that binds it.
+//
+// A slot is a range of the arena for one or several values. Results that take the storage of an
+// operand (in_place) have the operand's slot. The inputs and the result of a gantry.concat lie in
+// one slot; if concatenations are nested, all of them lie in the slot of the outermost result.
+// Every other transient has a slot of its own. If the program is static (all sizes are known), or
+// all its dynamic dimensions have upper limits and options.planForBounds is set, the slots get
+// offsets in the arena. A static program also gets barriers.
 //
 // Thread safety: one builder at a time per module, because it adds index arithmetic to the
 // function.
@@ -28,9 +32,9 @@ namespace gantry::codegen {
 
 class ProgramBuilder {
 public:
-  /// How a variant of a kernel (KernelVariant of the artifact) divides the result: the extents of a
-  /// tile, where the result's dimensions from `merged` on count as one dimension, and the number of
-  /// tiles per workgroup.
+  /// How a variant of a kernel (KernelVariant of the artifact) divides the result into tiles: the
+  /// extents of a tile, where the result's dimensions from `merged` on count as one dimension, and
+  /// the number of tiles per workgroup.
   struct Grid {
     llvm::SmallVector<int64_t> tile;
     size_t merged = 0;
@@ -53,11 +57,13 @@ private:
   Status addInputs();
   DimAttr dimOf(PortAttr port, unsigned dim);
   void addSymbol(DimAttr bounds, unsigned input, unsigned dim);
-  void addRequirements();
-  // program_ports.cpp: outputs and states.
+  Status addRequirements();
+  // Functions for outputs and states, in program_ports.cpp. A state is an input and an output that
+  // share one buffer across runs.
   Status addOutputs(mlir::func::ReturnOp end);
   Status addOutput(mlir::func::ReturnOp end, unsigned result, uint32_t value);
-  /// A copy of a state's next value to its buffer, and the reason why it is not computed there.
+  /// A copy of a state's next value to the state's buffer, and the reason why no dispatch writes
+  /// the value there.
   struct StateCopy {
     uint32_t source, target; // Indices in Program.values.
     std::string why;
@@ -95,8 +101,8 @@ private:
   const llvm::StringMap<uint32_t> &kernels_;
   const std::vector<KernelGeometry> &geometry_;
   const EmitOptions &options_;
-  /// Index in Program.values, by tensor. A reshape has no value of its own; viewedTensor()
-  /// (codegen/passes/tensor_dims.h) returns the tensor whose value it is a view of.
+  /// Index in Program.values, by tensor. A reshape has no value of its own, but that of the tensor
+  /// that it views, which viewedTensor() returns (codegen/passes/tensor_dims.h).
   llvm::DenseMap<mlir::Value, uint32_t> values_;
   /// Index in Program.values, by the hash of a constant's bytes: equal bytes are stored once.
   llvm::StringMap<uint32_t> constantsByHash_;
@@ -107,15 +113,16 @@ private:
   };
   std::vector<InPlace> inPlace_;
   /// The tensors that share a storage (isInSharedStorage() in codegen/passes/storage/placement.h),
-  /// as indices in Program.values, by their storage.
+  /// as indices in Program.values, by the tensor that covers the whole storage.
   llvm::MapVector<mlir::Value, llvm::SmallVector<uint32_t>> shared_;
 };
 
-/// Returns the element type that a port has in the model. `type` comes from MLIR's signless
-/// integers and is signed; the port's attribute says whether the model's integers are unsigned.
+/// Returns the element type that a port, an input or an output, has in the model. `type` comes from
+/// MLIR's signless integers and is signed; the port's attribute says whether the model's integers
+/// are unsigned.
 artifact::ElementType portType(artifact::ElementType type, PortAttr port);
 
-/// Returns the artifact's type for a type of elements. Sets `known` to false if there is none.
+/// Returns the artifact's type for an MLIR type of elements. Sets `known` to whether there is one.
 artifact::ElementType elementTypeOf(mlir::Type type, bool &known);
 
 } // namespace gantry::codegen

@@ -1,11 +1,12 @@
-// Outputs and states of ProgramBuilder.
+// Implements the functions of ProgramBuilder (program_builder.h) for outputs and states.
 //
-// The next value of a state lies in the buffer of the state's input. A dispatch writes it there
-// directly if no later command reads the old value. Otherwise the value is a transient, or another
-// value of the program, and a copy at the end of the run writes it to the buffer.
+// A state is an input and an output that share one buffer across runs; the output is the state's
+// next value. A dispatch writes the next value to this buffer directly if no later command reads
+// the old value. Otherwise the next value is computed elsewhere, and a copy at the end of the run
+// writes it to the buffer.
 //
-// An output may have parts: the inputs of a concatenation that the program returns, and tensors
-// whose rows are replaced.
+// An output may have parts, values that lie in its storage: the inputs of a concatenation that the
+// program returns, and tensors whose rows are replaced in place.
 #include "codegen/emit/program_builder.h"
 
 #include "codegen/emit/size_bounds.h"
@@ -75,7 +76,7 @@ artifact::ElementType portType(artifact::ElementType type, PortAttr port) {
   }
 }
 
-/// Returns the attribute of a result, and its name.
+/// Returns the port attribute of a result of the function, and sets `name` to the port's name.
 PortAttr ProgramBuilder::resultPort(unsigned result, std::string &name) {
   const auto attribute = resultAttribute<PortAttr>(function_, result);
   name = attribute ? attribute.getName().str() : "result" + std::to_string(result);
@@ -92,7 +93,8 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
       return statusf(StatusCode::kUnsupported, "output '%s' has an unsupported type", name.c_str());
   }
   program_.outputs.resize(end.getNumOperands());
-  // States come first, so that their values are not taken for other outputs of the same tensor.
+  // States come first. If the program returns a tensor as a state and as another output, the tensor
+  // is computed in the state's buffer, and the other output is a copy.
   std::vector<StateCopy> copies; // The copies at the end of the run.
   for (unsigned i = 0; i < function_.getNumArguments(); ++i)
     if (argumentAttribute<StateAttr>(function_, i))
@@ -118,8 +120,9 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
     }
     GANTRY_RETURN_IF_ERROR(addOutput(end, i, index));
   }
-  // A copy may overwrite the input of a state that another copy reads, so such inputs are saved. A
-  // state that keeps its value is copied to its own buffer, which the runtime omits.
+  // A copy may overwrite the input of a state that another copy reads, so such inputs are saved to
+  // transients. This does not apply to a state that keeps its value: its copy has the same buffer
+  // as source and target, and the runtime omits it.
   const std::vector<uint32_t> buffers = buffersOfValues();
   for (auto &[source, target, why] : copies)
     if (source < program_.inputs.size() && buffers[target] != source) {
@@ -135,8 +138,9 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
   return Status::ok();
 }
 
-/// Puts a tensor whose rows are replaced in place into the output in which the result lies. Several
-/// such dispatches may follow one another.
+/// If the result of a dispatch that replaces rows in place lies in an output, the dispatch's
+/// operand lies there too. The dispatches are visited from the last to the first, because the
+/// operand of one may be the result of another.
 void ProgramBuilder::placeScatters() {
   for (const InPlace &pair : llvm::reverse(inPlace_)) {
     const artifact::ValueT &result = *program_.values[pair.result];
@@ -217,8 +221,9 @@ Status ProgramBuilder::addFirstValues() {
 Status ProgramBuilder::assignCapacities() {
   if (program_.states.empty())
     return Status::ok();
-  // The program's expressions with a limit for every symbol, as maxOfExprs() requires. A symbol
-  // without a limit gets any, because no state may depend on it.
+  // The program's expressions with a limit for every symbol (dynamic dimension), as maxOfExprs()
+  // requires. A symbol without a limit gets an arbitrary one: the size of a state that depends on
+  // it is refused below.
   artifact::ProgramT limits;
   limits.exprs = program_.exprs;
   for (const auto &symbol : program_.symbols) {

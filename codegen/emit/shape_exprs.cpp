@@ -1,3 +1,4 @@
+// Implements shape_exprs.h.
 #include "codegen/emit/shape_exprs.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -58,7 +59,7 @@ uint32_t ShapeExprs::binary(ExprOp op, uint32_t lhs, uint32_t rhs) {
         result = floorDivide(*a, *b);
         break;
       case ExprOp::ceil_div:
-        result = -floorDivide(-*a, *b);
+        result = floorDivide(*a, *b) + (*a % *b != 0 ? 1 : 0);
         break;
       case ExprOp::mod:
         result = *a - floorDivide(*a, *b) * *b;

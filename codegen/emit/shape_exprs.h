@@ -1,5 +1,5 @@
-// Builds the sizes of the program's tensors as expressions over the dynamic dimensions (symbols) of
-// the inputs.
+// Builds the sizes of the program's tensors as expressions over symbols, the dynamic dimensions of
+// the program's inputs.
 //
 // All expressions are in one pool, Program.exprs of the artifact (engine/artifact/artifact.fbs),
 // where equal expressions occur once (hash-consing). The functions add expressions to the pool,
@@ -49,8 +49,9 @@ public:
     return of(expr, {}, symbols);
   }
 
-  /// Returns the symbol of dimension `dim` of input `input`. Dimensions with the same name share a
-  /// symbol, unless the name is empty.
+  /// Returns the expression for the symbol of dimension `dim` of input `input`. Adds the symbol if
+  /// the program does not have it. Dimensions with the same name share a symbol, unless the name is
+  /// empty.
   uint32_t symbol(const std::string &name, uint32_t input, uint32_t dim);
 
   /// Returns the value of a constant expression, and nothing for any other.

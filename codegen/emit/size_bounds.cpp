@@ -1,3 +1,4 @@
+// Implements size_bounds.h.
 #include "codegen/emit/size_bounds.h"
 
 #include "engine/artifact/artifact.h"
@@ -29,8 +30,8 @@ bool atCorners(const Interval &a, const Interval &b, Interval &result, Operation
   return *min >= INT64_MIN && *max <= INT64_MAX;
 }
 
-/// Sets `result` to the interval of `op`. Returns false if it exceeds 64 bits or a divisor may be
-/// below 1.
+/// Sets `result` to the interval of `op` with operands in `a` and `b`. Returns false if the
+/// interval exceeds 64 bits or a divisor may be below 1.
 bool combine(artifact::ExprOp op, const Interval &a, const Interval &b, Interval &result) {
   using artifact::ExprOp;
   switch (op) {

@@ -1,4 +1,5 @@
-// Computes upper limits of the program's shape expressions, for planning memory once for all sizes.
+// Computes upper limits of the program's shape expressions. With these limits, the memory of a
+// program with dynamic sizes is planned once for all sizes.
 #pragma once
 
 #include "engine/base/status.h"
@@ -12,10 +13,11 @@ struct ProgramT;
 
 namespace gantry::codegen {
 
-/// Returns an upper limit for each expression of the program, if every symbol stays between its min
-/// and its max. Every symbol must have a max. The limits are computed by interval arithmetic, so
-/// the limit may be higher than the largest value of an expression in which a symbol occurs twice.
-/// Fails with kInvalidArgument if an interval overflows 64 bits or a divisor may be below 1.
+/// Returns an upper limit for each expression of the program. The limit holds if every symbol (a
+/// dynamic dimension of an input) stays between its min and its max; every symbol must have a max.
+/// The limits are computed by interval arithmetic, so the limit may be higher than the largest
+/// value of an expression in which a symbol occurs twice. Fails with kInvalidArgument if an
+/// interval overflows 64 bits or a divisor may be below 1.
 Result<std::vector<int64_t>> maxOfExprs(const artifact::ProgramT &program);
 
 } // namespace gantry::codegen

@@ -1,3 +1,4 @@
+// Implements strip_report.h.
 #include "codegen/emit/strip_report.h"
 
 #include "codegen/dialect/gantry_dialect.h"

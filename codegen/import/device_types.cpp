@@ -1,4 +1,5 @@
-// Collects the operations and values whose element types no device supports.
+// Implements checkDeviceTypes: collects the operations and values whose element types no device
+// supports.
 #include "codegen/import/device_types.h"
 
 #include "codegen/dialect/gantry_dialect.h"

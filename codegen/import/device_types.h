@@ -3,7 +3,7 @@
 // SPIR-V's extended instructions (exp, log, sin, tanh, pow, …) exist for 16 and 32 bits only, and
 // SPIR-V has no bfloat16. A function of f64 is not computed in f32 instead, because the result
 // would have half of the digits that the model expects. Operations that constant folding removes
-// are not affected, because the host computes both types. Thread safety: reads the IR only.
+// are not affected, because the host computes f64 and bfloat16. Thread safety: reads the IR only.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

@@ -1,4 +1,4 @@
-// Checks the ranges of sizes and looks them up by the names of dimensions.
+// Implements DimRanges: checks the ranges of sizes and finds them by the names of dimensions.
 #include "codegen/import/dim_ranges.h"
 
 #include "codegen/import/onnx/import_error.h"

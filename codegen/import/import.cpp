@@ -1,4 +1,4 @@
-// Chooses the importer by the file's extension.
+// Implements importModel, which chooses the importer by the file's extension, and textOfStar.
 #include "codegen/import/import.h"
 
 #include "codegen/import/device_types.h"

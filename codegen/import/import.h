@@ -1,4 +1,5 @@
-// The importer: turns a model file into one MLIR module in the form that the passes accept.
+// The importer: turns a model file into one MLIR module in the form that the compiler's passes
+// (codegen/passes) accept.
 //
 // Input: .onnx (opsets 1 to 23; README.md lists what is left out) or .mlir (func, tensor, linalg,
 // arith, math, TOSA). Output: module { func.func @main } whose body holds only arith.constant,
@@ -12,8 +13,9 @@
 // dynamic dimensions. The runtime checks before a run that no expression is negative. An operation
 // that defines an ONNX value carries the value's name as `gantry.tensor`
 // (codegen/dialect/GantryAttributes.td describes these attributes). A .mlir model may name its
-// ports in the same way. An argument whose buffer a result takes over carries `gantry.state`; a
-// .mlir model says so with iree.abi.output or tf.aliasing_output.
+// ports (arguments and results) in the same way. A state is an argument whose buffer keeps its
+// contents from run to run, and which a result usually overwrites. It carries `gantry.state`. A
+// .mlir model declares a state with iree.abi.output or tf.aliasing_output.
 //
 // The importer folds constants and shapes. It also folds batch normalisation into convolutions.
 // Later passes do not see the folded nodes, so the location of such a convolution lists their
@@ -48,19 +50,20 @@ struct DimRange {
 };
 
 struct ImportOptions {
-  /// Every ONNX node's non-constant tensor results become results of @main under their ONNX names.
+  /// Whether every result of an ONNX node becomes a result of @main, under its ONNX name. Constants
+  /// are left out.
   bool keepAllOutputs = false;
   /// The ranges of dynamic dimensions. A dimension without a range may have any size.
   std::vector<DimRange> dims;
   /// ONNX: each initializer with one of these names becomes an input that is a state
-  /// (gantry.state). The initializer's value is the state's first value. A name may have a star
-  /// (textOfStar). A name that no initializer has is ignored.
+  /// (gantry.state). The initializer's value is the state's first value. A name may contain a star,
+  /// which matches any text (textOfStar). A name that no initializer has is ignored.
   std::vector<std::string> states;
-  /// ONNX: import one step of the model's training (training_info): its inference graph together
-  /// with its training algorithm. The initializers that the step updates become states.
+  /// ONNX: whether to import one step of the model's training: the inference graph together with
+  /// the training algorithm (training_info). The initializers that the step updates become states.
   bool training = false;
-  /// ONNX: if an operator can be imported in several ways, choose the one that needs the least
-  /// memory instead of the fastest one.
+  /// ONNX: whether to import an operator that can be imported in several ways in the way that needs
+  /// the least memory, instead of the fastest way.
   bool savesMemory = false;
   /// Called once for each external data file that is read, with its path relative to the model's
   /// folder. May be empty.
@@ -78,8 +81,8 @@ enum class ImportFailure { kBadInput, kUnsupported };
 
 /// Imports the file at `path`. Its extension, .onnx or .mlir, determines the format. On failure,
 /// returns null, sets `failure`, and reports one diagnostic with the offending location through the
-/// context's handlers. The diagnostic for operators that are not supported lists all of them with
-/// their nodes.
+/// context's diagnostic handlers. The diagnostic for operators that are not supported lists all of
+/// them with their nodes.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, llvm::StringRef path,
                                               const ImportOptions &options, ImportFailure &failure);
 

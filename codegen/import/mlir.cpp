@@ -1,4 +1,4 @@
-// Parses, converts and checks .mlir files.
+// Implements importMlir: parses, converts and checks .mlir files.
 #include "codegen/import/mlir.h"
 
 #include "codegen/dialect/rounding.h"
@@ -74,8 +74,9 @@ std::string genericTrouble(mlir::Operation *op) {
   return "";
 }
 
-// Fails (unsupported) if troubleOf returns a text for any operation inside of `root`. Reports one
-// diagnostic, which lists these texts with the number of operations for each.
+// Checks the operations inside of `root`. troubleOf returns why an operation is not supported, or
+// an empty text. If an operation is not supported, reports one diagnostic, which lists these texts
+// with the number of operations for each, and throws ImportError (kUnsupported).
 void reject(mlir::Operation *root, llvm::function_ref<std::string(mlir::Operation *)> troubleOf) {
   std::map<std::string, int> rest;
   mlir::Operation *first = nullptr;
@@ -96,7 +97,8 @@ void reject(mlir::Operation *root, llvm::function_ref<std::string(mlir::Operatio
   throw ImportError{ImportFailure::kUnsupported, ""};
 }
 
-// Returns @main, or the only public function. Fails (bad input) if there is neither.
+// Returns @main, or else the only public function. Throws ImportError (kBadInput) if there is
+// neither.
 mlir::func::FuncOp findEntry(mlir::ModuleOp module) {
   if (auto main = module.lookupSymbol<mlir::func::FuncOp>("main"))
     return main;
@@ -128,9 +130,9 @@ void checkPorts(mlir::func::FuncOp function) {
     check(type, "result " + llvm::Twine(i));
 }
 
-// Returns the number of the result that takes over an argument's buffer, or -1 if no attribute of
-// the argument names one. Fails (bad input) if the named result does not exist or has another type
-// than the argument.
+// Returns the number of the result that a run writes into an argument's buffer, or -1 if no
+// attribute of the argument names one. Throws ImportError (kBadInput) if the named result does not
+// exist or has another type than the argument.
 int64_t resultOfArgument(mlir::func::FuncOp function, unsigned argument) {
   for (llvm::StringRef name : {"iree.abi.output", "tf.aliasing_output"}) {
     const mlir::Attribute given = function.getArgAttr(argument, name);
@@ -155,9 +157,10 @@ int64_t resultOfArgument(mlir::func::FuncOp function, unsigned argument) {
 }
 
 // Reads the attributes of IREE and of TensorFlow that say what a run does with an argument's
-// buffer: iree.abi.output and tf.aliasing_output make a state, iree.abi.consume donates the
-// argument. An argument that is both keeps its buffer, so it is a state. Returns the donated
-// arguments.
+// buffer: iree.abi.output and tf.aliasing_output make the argument a state, whose buffer receives a
+// result and is kept for the next run; iree.abi.consume donates the argument, so that a run may
+// overwrite its buffer with any value. An argument with both kinds of attributes is a state,
+// because its buffer must be kept. Returns the donated arguments.
 llvm::SmallVector<unsigned> readAliases(mlir::func::FuncOp function) {
   llvm::SmallVector<unsigned> donated;
   std::set<int64_t> taken;
@@ -175,8 +178,9 @@ llvm::SmallVector<unsigned> readAliases(mlir::func::FuncOp function) {
   return donated;
 }
 
-// Sets `gantry.port` on every argument and result. Ports and dynamic dimensions that the model does
-// not name are named by their positions. Names and ranges of static dimensions are dropped.
+// Sets `gantry.port`, the attribute with names and ranges of sizes, on every argument and result.
+// Arguments, results and dynamic dimensions that the model does not name are named by their
+// positions. Names and ranges of static dimensions are dropped.
 void namePorts(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> donated) {
   mlir::Builder builder(function.getContext());
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -207,7 +211,7 @@ void namePorts(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> donated) {
                                  false));
 }
 
-// Writes the caller's ranges of sizes into the ports of the arguments.
+// Writes the caller's ranges of sizes into `gantry.port` of the arguments.
 void boundDims(mlir::func::FuncOp function, const std::vector<DimRange> &given) {
   DimRanges ranges(given);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -289,7 +293,8 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
   inlineCalls(*module, entry);
   prepareFunction(entry);
   convert(*module);
-  // A truncation that the model contains keeps its rounding when it is fused (rounding.h).
+  // When the passes fuse a truncation that the model contains, they must keep its rounding
+  // (codegen/dialect/rounding.h).
   entry.walk([](mlir::arith::TruncFOp op) { codegen::keepRounding(op); });
   normalizeFunction(entry);
   reject(entry, [](mlir::Operation *op) {

@@ -1,4 +1,4 @@
-// Rewrites linalg operations into one form of linalg.generic.
+// Implements mlir_normalize.h: rewrites linalg operations into one form of linalg.generic.
 #include "codegen/import/mlir_normalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -86,7 +86,7 @@ void writeToEmpty(mlir::IRRewriter &rewriter, linalg::GenericOp op) {
 }
 
 // Returns the neutral element of the operation that combines an element with the accumulator, or
-// null if it has none.
+// null if the operation has none.
 mlir::TypedAttr neutralOf(mlir::Builder &builder, mlir::Operation *combiner) {
   mlir::Type type = combiner->getResult(0).getType();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// Reads tensors from protobuf messages and external data files.
+// Implements tensor_proto.h: reads tensors from protobuf messages and external data files.
 #include "codegen/import/tensor_proto.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -85,7 +85,8 @@ ExternalData::Range externalRange(const TensorProto &proto, ExternalData *extern
   return external->read(location, offset, length);
 }
 
-// Copies a typed field, which has one entry per element, and converts each entry to T.
+// Copies a typed field of the message (float_data, int32_data, ...), which has one entry per
+// element, and converts each entry to T.
 template <typename Field, typename T>
 void copyField(const Field &field, uint8_t *data, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
@@ -94,7 +95,7 @@ void copyField(const Field &field, uint8_t *data, int64_t count) {
   }
 }
 
-// Returns the number of elements in the typed field.
+// Returns the number of entries in the typed field that ONNX uses for the element type.
 int64_t fieldSize(const TensorProto &proto, DType type) {
   switch (type) {
   case DType::kF32:
@@ -111,8 +112,8 @@ int64_t fieldSize(const TensorProto &proto, DType type) {
   }
 }
 
-// Copies the field in which ONNX stores elements of the type. The types of at most 16 bits are in
-// int32_data, and 16-bit floats are stored there as their bits.
+// Copies the typed field that ONNX uses for the element type. Elements of at most 16 bits are in
+// int32_data, and a 16-bit float is stored there as its bit pattern.
 void copyTypedField(const TensorProto &proto, DType type, uint8_t *data, int64_t count) {
   switch (type) {
   case DType::kF32:
@@ -192,7 +193,7 @@ bool readTensorProto(llvm::StringRef path, Constant &tensor, ImportError &error)
              "cannot read " + path.str() + ": " + buffer.getError().message()};
     return false;
   }
-  google::protobuf::LogSilencer silence; // A damaged file is reported as one error, below.
+  google::protobuf::LogSilencer silence; // Keeps protobuf from logging damaged files.
   auto proto = std::make_shared<TensorProto>();
   size_t size = (*buffer)->getBufferSize();
   if (size > INT32_MAX || !proto->ParseFromArray((*buffer)->getBufferStart(), int(size)) ||

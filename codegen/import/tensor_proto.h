@@ -1,5 +1,5 @@
-// Reads an ONNX TensorProto into a HostTensor (onnx/host_tensor.h), from raw_data, typed fields or
-// an external file.
+// Reads an ONNX TensorProto into a HostTensor, a tensor whose elements are in the host's memory
+// (onnx/host_tensor.h). The elements come from raw_data, typed fields or an external file.
 //
 // raw_data and external data are not copied: the HostTensor points into the message or the mapped
 // file and keeps it alive. Strings, complex numbers, 8-bit floats and 4-bit types are not
@@ -26,12 +26,14 @@ public:
   /// fileRead is called once for each location that is read; it may be empty.
   explicit ExternalData(llvm::StringRef modelPath,
                         std::function<void(const std::string &location)> fileRead);
+  /// Bytes of a file, and the mapping that keeps them alive.
   struct Range {
     llvm::ArrayRef<uint8_t> bytes;
     std::shared_ptr<const void> owner;
   };
-  /// Returns `length` bytes (0: up to the end) at `offset` of the file `location`. Fails
-  /// (ImportError, bad input) where the file is missing, too short, or outside of the folder.
+  /// Returns `length` bytes (0: up to the end) at `offset` of the file `location`. Throws
+  /// ImportError (kBadInput in import.h) if the file is missing, too short, or outside of the
+  /// folder.
   Range read(llvm::StringRef location, uint64_t offset, uint64_t length);
 
 private:
@@ -40,8 +42,9 @@ private:
   llvm::StringMap<Range> files_;
 };
 
-/// Returns the contents of `proto`; `owner` keeps the message alive. If `external` is null, a
-/// tensor with external data is bad input. Fails by throwing ImportError.
+/// Returns the contents of `proto`; `owner` keeps the message alive. Throws ImportError if the
+/// tensor is damaged or its type is not supported, and, if `external` is null, for a tensor with
+/// external data.
 Constant hostTensorFromProto(const onnx::TensorProto &proto, std::shared_ptr<const void> owner,
                              ExternalData *external);
 

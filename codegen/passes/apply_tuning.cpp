@@ -1,4 +1,5 @@
-// apply-tuning: see Passes.td.
+// Implements the pass apply-tuning (Passes.td), which looks up the kernels in tables of tiles that
+// were measured on devices.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/tuning/kernel_key.h"

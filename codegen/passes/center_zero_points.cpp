@@ -1,4 +1,6 @@
-// center-zero-points: see Passes.td.
+// Implements the pass center-zero-points (Passes.td). In a matmul of bytes, a factor is a byte
+// minus its zero point. The pass moves zero points to the middle of the range of the bytes, so that
+// the difference is a signed byte, and adds a term to the result that makes up for the change.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/passes.h"
@@ -19,8 +21,8 @@ using namespace mlir;
 
 namespace {
 
-/// Returns the elements of a factor minus its zero point, in row-major order. None if the factor is
-/// not a constant or its zero point is a tensor.
+/// Returns the elements of a factor of a matmul, minus its zero point, in row-major order. None if
+/// the factor is not a constant or its zero point is a tensor.
 std::optional<std::vector<int32_t>> integersOf(const ByteFactor &factor) {
   Attribute value;
   auto type = cast<RankedTensorType>(factor.operand->get().getType());
@@ -50,9 +52,10 @@ struct Addend {
   std::vector<int32_t> values;
 };
 
-/// Returns the sums of the constant over all reduction loops, times `factor`. None if the constant
-/// does not depend on every reduction loop, if its map is not a permutation of loops, or if it
-/// depends on a parallel loop that the result does not have.
+/// Returns the sums of the constant over all reduction loops, times `factor`. integers: the
+/// elements of the constant minus its zero point. None if the constant does not depend on every
+/// reduction loop, if an index of the constant is not one loop, or if the constant depends on a
+/// parallel loop on which the result does not depend.
 std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
                              llvm::ArrayRef<int32_t> integers, int64_t factor) {
   const AffineMap map = op.getMatchingIndexingMap(constant);
@@ -93,8 +96,8 @@ std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
   return addend;
 }
 
-/// Returns the operand's map with the result's dimensions in place of the loops. None if the
-/// operand depends on a loop that the result does not have.
+/// Returns the operand's indexing map with the result's dimensions in place of the loops. None if
+/// an index of the operand is neither a dimension of the result nor a constant.
 std::optional<AffineMap> overResult(linalg::GenericOp op, OpOperand *operand) {
   const AffineMap outputMap = op.getIndexingMapsArray().back();
   llvm::SmallVector<AffineExpr> exprs;
@@ -127,8 +130,9 @@ struct CenterZeroPointsPass : impl::CenterZeroPointsBase<CenterZeroPointsPass> {
     });
   }
 
-  /// Moves the zero point of `factor` to the middle of the range and adds the resulting term to the
-  /// sum. `constant` is the other factor. Returns whether the operation has been changed.
+  /// Moves the zero point of `factor` to the middle of the range of its bytes, and adds a term to
+  /// the sum that makes up for the change. `constant` is the other factor. swapped: `factor` is the
+  /// second factor of the product. Returns whether the operation has been changed.
   static bool center(linalg::GenericOp op, const ByteFactor &factor, const ByteFactor &constant,
                      bool swapped) {
     const int64_t middle = factor.isSigned ? 0 : 128;

@@ -1,4 +1,6 @@
-// choose-layouts: see Passes.td.
+// Implements the pass choose-layouts (Passes.td), which stores images [n, c, …] in blocks of four
+// channels c, and left operands of large matmuls in panels of rows. A layout is an order of a
+// tensor's elements in memory other than row-major (codegen/tiling/layout.h).
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/image_reads.h"
 #include "codegen/passes/passes.h"
@@ -19,16 +21,16 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kBlock = 4;     // Channels of a block; `columns` of rowPanels() (layout.h).
+constexpr int64_t kBlock = 4;     // Channels of a block, and columns of a group in a panel.
 constexpr int64_t kPanelRows = 8; // Rows of a panel.
-// Rows whose distance is a multiple of this compete for the same set of an L1 cache.
+// Rows whose distance in memory is a multiple of this compete for the same set of an L1 cache.
 constexpr int64_t kSetStrideBytes = 4096;
-// Panels are used for operands with at least this many rows, of which a matmul reads each element
-// at least this often.
+// Panels are used for operands with at least this many rows, if a matmul reads each element of the
+// operand at least this many times.
 constexpr int64_t kMinPanelReuse = 64;
 
-/// Returns whether the tensor is the result of a scatter, or the tensor whose rows a scatter
-/// replaces in place. Such a tensor stays row-major.
+/// Returns whether the tensor is the result of a scatter (a dispatch that replaces rows of an
+/// operand in place), or that operand. Such a tensor stays row-major.
 bool isScattered(Value tensor) {
   auto dispatch = tensor.getDefiningOp<DispatchOp>();
   return (dispatch && dispatch.getScattered()) ||
@@ -39,7 +41,8 @@ bool isScattered(Value tensor) {
 }
 
 /// Returns whether a tensor may be stored in blocks of four channels: it has a suitable element
-/// type, a multiple of four channels and several pixels, and only dispatches use it.
+/// type (only bytes if `bytesOnly` is set), a multiple of four channels and several pixels, and
+/// only dispatches and concatenations use it.
 bool mayBlock(Value tensor, bool bytesOnly) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || type.getRank() < 3 || type.isDynamicDim(1) || type.getDimSize(1) % kBlock != 0 ||
@@ -64,9 +67,9 @@ bool mayPanel(Value tensor) {
   return rows >= kMinPanelReuse && rows % kPanelRows == 0 && columns * 4 % kSetStrideBytes == 0;
 }
 
-/// Returns whether a use, also through elementwise operators, reads its tensor as the left operand
-/// of a large matmul: the last dimension is reduced, the dimension before it is parallel, and each
-/// element is read for many columns of the other operand.
+/// Returns whether a use reads its tensor, directly or through elementwise operators, as the left
+/// operand of a large matmul: the last dimension is reduced, the dimension before it is parallel,
+/// and each element is read for many columns of the other operand.
 bool readsAsPanel(OpOperand &use) {
   auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
   if (!generic)
@@ -91,7 +94,8 @@ bool readsAsPanel(OpOperand &use) {
 }
 
 /// Adds a dispatch at the block's start that copies `tensor`, an input of the program. `user` is a
-/// dispatch that reads the input; `reason` tells users of the compiler why the copy is made.
+/// dispatch that reads the input and gives the copy its location. `reason` tells users of the
+/// compiler why the copy is made.
 DispatchOp copyOf(Value tensor, Operation *user, llvm::StringRef reason) {
   auto type = cast<RankedTensorType>(tensor.getType());
   OpBuilder builder = OpBuilder::atBlockBegin(user->getBlock());
@@ -112,8 +116,9 @@ Value insideOf(OpOperand &use) {
   return dispatch.getBody().front().getArgument(use.getOperandNumber());
 }
 
-/// Returns whether the channels of a tensor in a dispatch's region stay dimension 1 of all that is
-/// computed from it, up to the next reduction. The partition of an image into windows moves them.
+/// Returns whether the channels (dimension 1) of a tensor in a dispatch's region are dimension 1 of
+/// every tensor that is computed from it, up to the next reduction. An operator that divides an
+/// image into windows, for example, moves the channels to another dimension.
 bool keepsChannels(Value tensor) {
   return llvm::all_of(tensor.getUses(), [](OpOperand &use) {
     auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
@@ -185,7 +190,8 @@ public:
   }
 
 private:
-  /// Finds the tensors of each storage that several tensors share. All of these have one layout.
+  /// Finds the tensors of each storage that several tensors share, as in a concatenation
+  /// (storage/placement.h). All tensors of a storage have the same layout.
   void findSharedStorages() {
     for (Operation &op : function_.getBody().front())
       if (isa<DispatchOp, ConcatOp>(op) && isInSharedStorage(op.getResult(0)))
@@ -195,8 +201,8 @@ private:
     auto found = shared_.find(storage);
     return found == shared_.end() ? llvm::SmallVector<Value>{storage} : found->second;
   }
-  /// Returns whether all tensors of a storage may be stored in blocks. All of them then begin with
-  /// a whole block, because each has a multiple of four channels.
+  /// Returns whether all tensors of a storage may be stored in blocks. Each of them then begins at
+  /// the start of a block, because each has a multiple of four channels.
   bool mayBlockAll(Value storage) const {
     return llvm::all_of(tensorsIn(storage),
                         [&](Value tensor) { return mayBlock(tensor, bytesOnly_); });
@@ -219,8 +225,8 @@ private:
            });
   }
 
-  /// Adds a dispatch that copies an input of the program, which is row-major. All dispatches then
-  /// read the copy. Returns the copy.
+  /// Adds a dispatch that copies an input of the program, because an input is row-major and only
+  /// the copy can have another layout. All other dispatches then read the copy. Returns the copy.
   Value copyInput(BlockArgument input, llvm::StringRef reason) {
     DispatchOp copy = copyOf(input, *input.getUsers().begin(), reason);
     input.replaceAllUsesExcept(copy.getResult(), copy);
@@ -243,7 +249,7 @@ private:
   llvm::SmallVector<DispatchOp> dispatches_;
   // The storages (storageOf() in placement.h) whose tensors are stored in blocks of four channels.
   llvm::DenseSet<Value> blocked_;
-  llvm::DenseSet<Value> panels_;
+  llvm::DenseSet<Value> panels_; // The tensors that are stored in panels of rows.
   llvm::DenseMap<Value, llvm::SmallVector<Value>> shared_; // The tensors of each shared storage.
 };
 

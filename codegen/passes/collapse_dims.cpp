@@ -1,4 +1,5 @@
-// collapse-dims: see Passes.td.
+// Implements the pass collapse-dims (Passes.td). If all operations of a kernel visit the first
+// dimensions of its tensors together, the pass makes one dimension of them.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 
@@ -41,8 +42,9 @@ bool isSimple(func::FuncOp function) {
   });
 }
 
-/// Returns whether the tensors, in these layouts, have equal orders of their elements and no gaps,
-/// so that elementwise operators may visit the elements in the order of memory.
+/// Returns whether tensors of this shape with these layouts (codegen/tiling/layout.h) have equal
+/// orders of their elements and no gaps. Elementwise operators may then visit the elements in the
+/// order of memory.
 bool isFlat(llvm::ArrayRef<LayoutAttr> layouts, llvm::ArrayRef<int64_t> shape) {
   if (layouts.empty())
     return true;
@@ -56,8 +58,9 @@ bool isFlat(llvm::ArrayRef<LayoutAttr> layouts, llvm::ArrayRef<int64_t> shape) {
   return true;
 }
 
-/// The dimensions of a kernel's tensors and loops that become one: the first `count` dimensions of
-/// some tensors, which are the first loops of all operations.
+/// The dimensions and loops of a kernel that become one: the first `count` loops of all operations,
+/// which are the first `count` dimensions of some tensors. Other tensors do not depend on these
+/// loops.
 class Prefix {
 public:
   /// Returns the longest prefix that the kernel may have, or none.
@@ -82,7 +85,7 @@ public:
     return std::nullopt;
   }
 
-  /// Makes one dimension of the prefix.
+  /// Makes one dimension, and one loop, of the prefix.
   void collapse(func::FuncOp function) {
     for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
@@ -111,8 +114,9 @@ private:
 
   bool hasTensor(Value tensor) const { return tensors_.lookup(tensor); }
 
-  /// Returns whether each tensor's map has the prefix, in order and nowhere else, or none of its
-  /// loops. Notes which tensors have it.
+  /// Returns whether the kernel can have this prefix: each indexing map begins with the loops of
+  /// the prefix in order and does not use them again, or does not use them at all. Notes which
+  /// tensors have the prefix.
   bool fits(func::FuncOp function) {
     for (auto generic : function.getBody().front().getOps<linalg::GenericOp>()) {
       const auto iterators = generic.getIteratorTypesArray();
@@ -136,7 +140,8 @@ private:
     return hasTensor(end.getOperand(0));
   }
 
-  /// Returns whether a map begins with the prefix; none if it has some of its loops otherwise.
+  /// Returns whether an indexing map begins with the loops of the prefix. None if the map uses some
+  /// of these loops in another way.
   std::optional<bool> hasPrefix(AffineMap map) const {
     unsigned first = 0;
     while (first < count_ && first < map.getNumResults() &&
@@ -198,7 +203,7 @@ private:
   }
 
   unsigned count_;
-  llvm::DenseMap<Value, bool> tensors_;
+  llvm::DenseMap<Value, bool> tensors_; // Whether a tensor has the prefix.
 };
 
 struct CollapseDimsPass : impl::CollapseDimsBase<CollapseDimsPass> {

@@ -1,4 +1,4 @@
-// Access to the bytes of a tensor constant, which MLIR stores inline or as a resource blob.
+// Gives access to the bytes of a tensor constant, which MLIR stores inline or as a resource blob.
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -8,7 +8,8 @@ namespace gantry::codegen {
 
 /// Returns the elements in row-major order, each in the host's byte order. The result is empty for
 /// splats (MLIR stores only one element), for booleans (MLIR packs them into bits), and for an
-/// attribute that is not a tensor constant. The bytes are valid as long as the attribute's context.
+/// attribute that is not a tensor constant. The bytes are valid as long as the attribute's
+/// MLIRContext exists.
 inline llvm::ArrayRef<char> constantBytes(mlir::Attribute value) {
   if (auto dense = mlir::dyn_cast<mlir::DenseElementsAttr>(value)) {
     if (dense.isSplat() || dense.getElementType().isInteger(1))

@@ -1,3 +1,4 @@
+// Implements the conversion of dispatches to the input of the planner's order and budget searches.
 #include "codegen/passes/dispatch_graph.h"
 
 #include "codegen/passes/storage/in_place.h"
@@ -18,8 +19,8 @@ namespace {
 
 // The assumed size of a dynamic dimension without an upper limit.
 constexpr int64_t kTypicalDim = 64;
-// The size with which a larger tensor counts, so that no sum of sizes overflows. No device has so
-// much memory.
+// Upper limit on the size with which a tensor counts, so that no sum of sizes overflows. No device
+// has so much memory.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 40;
 
 /// Returns the upper limit of a dynamic dimension of an input, or kTypicalDim if it has none.
@@ -36,7 +37,8 @@ int64_t largestExtent(tensor::DimOp dim) {
   return max > 0 ? max : kTypicalDim;
 }
 
-/// Evaluates a size with largestExtent() for each dynamic dimension of the inputs.
+/// Evaluates a size, with largestExtent() in place of each dynamic dimension of the inputs. Returns
+/// kTypicalDim for an expression that is not known.
 int64_t typicalExtent(Value index) {
   if (auto constant = getConstantIntValue(index))
     return *constant;
@@ -53,8 +55,9 @@ int64_t typicalExtent(Value index) {
   return cast<IntegerAttr>(results[0]).getInt();
 }
 
-/// Returns the bytes of a dispatch's result in the arena, with typicalExtent() for dynamic sizes.
-/// type: the type of the result, or of a storage of the same rank and dynamic sizes.
+/// Returns the bytes that a tensor takes in the arena, with typicalExtent() for dynamic sizes.
+/// type: the type of the dispatch's result, or of the storage in which the result lies, which has
+/// the same rank and dynamic sizes.
 uint64_t typicalBytes(DispatchOp dispatch, RankedTensorType type) {
   uint64_t bytes = std::max(1u, type.getElementTypeBitWidth() / 8);
   unsigned dynamic = 0;
@@ -67,8 +70,8 @@ uint64_t typicalBytes(DispatchOp dispatch, RankedTensorType type) {
   return bytes < kMaxBytes ? roundUp(bytes, kArenaAlignment) : kMaxBytes;
 }
 
-/// Returns the input of the state whose next value is result `i` of the function; null if there is
-/// none.
+/// Returns the function's argument that is a state (a tensor that the program keeps between runs)
+/// whose next value is result `i` of the function; null if there is none.
 Value stateOfResult(func::FuncOp function, unsigned i) {
   for (BlockArgument argument : function.getArguments())
     if (auto state = argumentAttribute<StateAttr>(function, argument.getArgNumber());
@@ -77,10 +80,11 @@ Value stateOfResult(func::FuncOp function, unsigned i) {
   return {};
 }
 
-/// Returns whether a stored tensor lies in an output or in a state: the program returns it, or a
-/// scatter replaces its rows in place and the program returns the scatter's result. The next value
-/// of a state does not lie in the state but is copied there if it is a concatenation, or if
-/// scatters made it from a tensor other than the state. `tensor` is `storage` or a view of it.
+/// Returns whether a stored tensor lies in an output or in a state, and not in the arena: the
+/// program returns the tensor, or a scatter (startOfScatters()) replaces its rows in place and the
+/// program returns the scatter's result. There is one exception. The next value of a state does not
+/// lie in the state but is copied there if it is a concatenation, or if scatters made it from a
+/// tensor other than the state. `tensor` is `storage` or a view of it; only its uses are examined.
 bool liesInOutput(Value storage, Value tensor) {
   auto dispatch = storage.getDefiningOp<DispatchOp>();
   for (OpOperand &use : tensor.getUses()) {

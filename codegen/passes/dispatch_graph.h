@@ -1,5 +1,5 @@
-// Converts the program's dispatches to the input of the planner's order and budget searches
-// (engine/plan/order).
+// Converts the program's dispatches (kernel launches) to the input of the planner's searches for an
+// order with a low memory peak and for a way to meet a memory budget (engine/plan/order).
 #pragma once
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -11,24 +11,28 @@ namespace gantry::codegen {
 
 struct DispatchGraph {
   llvm::SmallVector<DispatchOp> dispatches; // In the order of the function.
-  plan::OrderProblem problem;               // Operator i and value i belong to dispatch i.
+  plan::OrderProblem problem;               // Operator i is dispatch i, and value i is its result.
 };
 
-/// How the bytes of a storage of several tensors count: each part only while it is in use, or the
-/// whole storage while any part is in use. The plan of the program gives each part a lifetime of
-/// its own (engine/plan/slots.h) if each part is one range of bytes. But the arena of such a plan
-/// may be a few per cent larger than the largest sum of live bytes, and a budget limits the arena.
-/// Within a budget, storages therefore count as a whole, unless the smallest possible budget is at
-/// most `kWorthwhileParts` times as large if they count in parts.
+/// How the bytes of a storage count in which several tensors (its parts) lie, as in a
+/// concatenation: each part only while the part is in use (kInParts), or the whole storage while
+/// any part is in use (kWhole). The plan of the program's arena gives each part a lifetime of its
+/// own (engine/plan/slots.h) if each part is one range of bytes. But the arena of such a plan may
+/// be a few per cent larger than the largest sum of live bytes, and a budget limits the arena. If
+/// the user sets a budget, storages therefore count as a whole, with one exception: they count in
+/// parts if this lowers the smallest budget that can be met to at most `kWorthwhileParts` times its
+/// size.
 enum class SharedStorage { kInParts, kWhole };
 inline constexpr double kWorthwhileParts = 0.9;
 
-/// Returns the graph of the function's dispatches. Sizes are in bytes and rounded up as in the
-/// arena. A dynamic dimension counts as its upper limit, or as 64 if it has none. Tensors that lie
-/// in an output or a state have size 0. Inputs and constants are not part of the problem.
+/// Returns the graph of the function's dispatches. Sizes are in bytes, rounded up to
+/// kArenaAlignment (tensor_dims.h). A dynamic dimension counts as its upper limit, or as 64 if it
+/// has none. Tensors that lie in an output of the program or in a state (a tensor that the program
+/// keeps between runs) have size 0. Inputs and constants are not part of the problem.
 DispatchGraph dispatchGraphOf(mlir::func::FuncOp function, SharedStorage shared);
 
-/// Returns the name in the model of an operation's first operator; "" if it has none.
+/// Returns the name that the model gives to an operation, or for a dispatch to the first operator
+/// in it; "" if there is no name.
 std::string operatorName(mlir::Operation *op);
 
 } // namespace gantry::codegen

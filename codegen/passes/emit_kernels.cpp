@@ -1,4 +1,8 @@
-// emit-kernels: see Passes.td.
+// Implements the pass emit-kernels (Passes.td), which chooses tiles for a kernel and lowers it from
+// linalg on tensors to functions on buffers. A tile is the part of the result that an invocation, a
+// subgroup or a workgroup computes. tile_choice.h chooses tiles, and kernel_function.h builds the
+// function for a tile; this file decides which tiles a kernel gets. A texel tile is a tile for
+// devices that read buffers fastest as texels; the baseline tile runs on every device.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/kernel_function.h"
 #include "codegen/passes/passes.h"
@@ -22,28 +26,31 @@ using namespace mlir;
 
 namespace {
 
-/// The extents for which a kernel with dynamic dimensions gets a tile each. All its dynamic
-/// dimensions are assumed to have this extent. A session chooses among the tiles when it knows the
-/// sizes; before, it takes the last.
+/// A kernel with dynamic dimensions gets a tile for each of these extents. All its dynamic
+/// dimensions are assumed to have this extent. The runtime chooses among the tiles when it knows
+/// the sizes; before, it takes the last.
 constexpr int64_t kDynamicExtents[] = {1, 4, 16, kTypicalDynamicExtent};
 
-/// Kernels with a dynamic dimension along which a tensor's elements are neighbours have another
-/// tile for multiples of this number. It is the number of elements of a vector.
+/// A kernel with a dynamic dimension along which a tensor's elements are neighbours in memory may
+/// get another tile, which is valid if the dimension is a multiple of this number. It is the number
+/// of elements of a vector.
 constexpr int64_t kDimMultiple = 4;
 
-/// A tile that a function is generated for.
+/// A tile for which a function on buffers is generated.
 struct Variant {
   TileKind kind;
   TileChoice choice;
-  // The function on tensors, or a copy of it (copyForMultiples) that only this variant uses.
+  // The kernel's function on tensors, or a copy of it that only this variant uses
+  // (copyForMultiples()).
   func::FuncOp source;
 };
 /// All tiles of a kernel. The baseline comes first.
 using Variants = std::vector<Variant>;
 
-/// Returns a copy of the function whose dims are assumed to be multiples of kDimMultiple if they
-/// are the last extent of a tensor, or null if none is. The copy is in the module, and has the name
-/// of the function, until the caller erases it.
+/// Returns a copy of the function in which each dim that is the last extent of a tensor is assumed
+/// to be a multiple of kDimMultiple. A dim is an argument with a dynamic size. Returns null if no
+/// dim is a last extent. The copy is in the module, and has the name of the function, until the
+/// caller erases it.
 func::FuncOp copyForMultiples(func::FuncOp function) {
   const auto signature = attributeOf<SignatureAttr>(function);
   if (!signature)
@@ -76,8 +83,9 @@ func::FuncOp copyForMultiples(func::FuncOp function) {
   return copy;
 }
 
-/// Adds the cheapest texel tile of a function made by copyForMultiples() if it costs less
-/// than the general tile. Otherwise erases the function.
+/// Adds the cheapest texel tile of `copy`, a function made by copyForMultiples(), if it costs less
+/// than the last tile of `variants`, which is for any size. Otherwise erases the function.
+/// candidate: how many of the cheapest tiles to skip.
 void addForMultiples(Variants &variants, func::FuncOp copy, const DeviceProfile &device,
                      size_t candidate) {
   const Variant &general = variants.back();
@@ -92,8 +100,8 @@ void addForMultiples(Variants &variants, func::FuncOp copy, const DeviceProfile 
     copy.erase();
 }
 
-/// Adds the cheapest texel tile, or for a kernel with dynamic dimensions the different ones among
-/// the cheapest for kDynamicExtents, and perhaps one for multiples of kDimMultiple.
+/// Adds the cheapest texel tile. For a kernel with dynamic dimensions, adds the cheapest one for
+/// each of kDynamicExtents, without duplicates, and perhaps one for multiples of kDimMultiple.
 void addTexel(Variants &variants, func::FuncOp function, const DeviceProfile &device,
               size_t candidate) {
   if (cast<RankedTensorType>(function.getResultTypes().front()).hasStaticShape()) {
@@ -115,7 +123,8 @@ void addTexel(Variants &variants, func::FuncOp function, const DeviceProfile &de
     addForMultiples(variants, copy, device, candidate);
 }
 
-/// Adds the tiles that chooseStagedTiles() (tile_choice.h) has returned, each with its kind.
+/// Adds the tiles that chooseStagedTiles() (tile_choice.h) has returned, whose operands are staged
+/// in shared memory, each with its kind.
 void addStaged(Variants &variants, func::FuncOp function, std::vector<TileChoice> choices) {
   for (TileChoice &choice : choices)
     variants.push_back({choice.tile.matrix ? TileKind::kMatrices : TileKind::kStaged,
@@ -141,9 +150,9 @@ bool hasKind(const DeviceProfile &device, TileKind kind) {
   llvm_unreachable("there are no other kinds");
 }
 
-/// Adds the tile with the exact text `text` (tile_text.h) to `variants`, which contains only the
-/// predicted baseline; a measured baseline replaces it. Returns an empty string, or the reason why
-/// the kernel cannot have the tile.
+/// Adds the tile with this kind and the exact text `text` (tile_text.h) to `variants`, which
+/// contains only the predicted baseline tile. If the tile is itself a baseline, it replaces the
+/// predicted one. Returns an empty string, or the reason why the kernel cannot have the tile.
 std::string addMeasured(Variants &variants, func::FuncOp function, const DeviceProfile &device,
                         StringRef kindName, StringRef text) {
   const std::optional<TileKind> kind = symbolizeTileKind(kindName);
@@ -166,9 +175,10 @@ std::string addMeasured(Variants &variants, func::FuncOp function, const DeviceP
   return {};
 }
 
-/// Replaces the predicted tiles by the measured one, if the kernel can have it. The predicted
-/// baseline is kept unless the measured tile is a baseline. If the kernel cannot have it, adds the
-/// reason to the remarks of the predicted tiles, and warns if the user gave the table.
+/// Replaces the predicted tiles by the tile from a table of measured tiles, if the kernel can have
+/// the latter. The predicted baseline is kept unless the measured tile is a baseline. If the kernel
+/// cannot have the measured tile, adds the reason to the remarks of the predicted tiles, and warns
+/// if the user gave the table.
 void takeMeasured(func::FuncOp function, const DeviceProfile &device, MeasuredAttr measured,
                   Variants &variants) {
   const auto [kind, text] = measured.getTile().getValue().split(' ');
@@ -224,7 +234,8 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     }
   }
 
-  /// Returns the cheapest predicted tile of each kind that hasKind() accepts; see addTexel().
+  /// Returns the cheapest predicted tile of each kind that hasKind() accepts. There may be several
+  /// of some kinds; see addTexel() and addStaged().
   Variants predict(func::FuncOp function, const DeviceProfile &device) const {
     Variants variants;
     variants.push_back({TileKind::kBaseline,

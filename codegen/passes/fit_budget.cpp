@@ -1,4 +1,6 @@
-// fit-budget: see Passes.td.
+// Implements the pass fit-budget (Passes.td). It lowers the peak of the arena, the memory of the
+// tensors between dispatches (kernel launches), to a budget: tensors leave the arena for a while,
+// and are computed again or moved back from the host before their next use.
 #include "codegen/passes/dispatch_graph.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/tensor_dims.h"
@@ -15,8 +17,9 @@ using namespace mlir;
 
 namespace {
 
-// The unit of costs is one byte of device memory traffic. A bus has about 1/16 of the bandwidth of
-// device memory. A device executes about 32 floating-point operations in the time of one unit.
+// The unit of costs is the time of one byte of device memory traffic. The bus to the host has about
+// 1/16 of the bandwidth of device memory. A device executes about 32 floating-point operations in
+// one unit.
 constexpr double kHostByteCost = 16;
 constexpr double kFlopsPerByte = 32;
 
@@ -36,7 +39,8 @@ double recomputeCost(DispatchOp dispatch) {
   return bytes + double(flops.value_or(0)) / kFlopsPerByte;
 }
 
-/// Returns the operator's name in the model for messages, in quotes; "one dispatch" if it has none.
+/// Returns a dispatch's name for messages: the name of its first operator in the model, in quotes;
+/// "one dispatch" if there is no name.
 std::string nameOf(Operation *op) {
   const std::string name = operatorName(op);
   return name.empty() ? "one dispatch" : "'" + name + "'";
@@ -99,15 +103,16 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
   }
 
 private:
-  /// Fails the pass and marks the cause of the failure as the input: the model or the budget.
+  /// Fails the pass, and marks the failure as caused by the user's input: the model or the budget.
   void refuse() {
     setAttribute(getOperation(), FailureAttr::get(&getContext(), FailureCause::kInput));
     signalPassFailure();
   }
 
-  /// Computes a value again right before the dispatch `action.before`; or moves it to the host
-  /// right after `action.after`, if it is not there yet, and back right before `action.before`.
-  /// This dispatch and all later ones then read the new version of the value.
+  /// Carries out one action. Either computes a value again right before the dispatch
+  /// `action.before`, or moves the value to the host right after the dispatch `action.after`, if it
+  /// is not there yet, and back right before `action.before`. This dispatch and all later ones then
+  /// read the new version of the value.
   void bringBack(ArrayRef<DispatchOp> dispatches, const plan::BudgetAction &action) {
     DispatchOp writer = dispatches[action.value], before = dispatches[action.before];
     OpBuilder builder(before);
@@ -165,8 +170,10 @@ private:
     return clone->getResult(0);
   }
 
-  llvm::DenseMap<Value, Value> latest_, stored_; // The key is the original result.
-  llvm::DenseMap<Value, Value> origin_;          // The original result of each version.
+  // The latest version of a dispatch's result, and its copy on the host. The key is the original
+  // result.
+  llvm::DenseMap<Value, Value> latest_, stored_;
+  llvm::DenseMap<Value, Value> origin_; // The original result of each version.
 };
 
 } // namespace

@@ -1,4 +1,6 @@
-// fold-reshapes: see Passes.td.
+// Implements the pass fold-reshapes (Passes.td). A reshape is a view of a dense tensor, so an
+// operator that only moves elements would have to store its result for a reshape after it. The pass
+// changes such operators so that the reshape is not needed, or comes before them.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/passes.h"
@@ -18,7 +20,8 @@ using namespace mlir;
 
 namespace {
 
-/// Returns whether at most one dimension of each group has an extent other than 1.
+/// Returns whether the collapse only drops dimensions of extent 1: at most one dimension of each
+/// group that becomes one dimension has another extent.
 bool onlyDropsUnits(tensor::CollapseShapeOp collapse) {
   const llvm::ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
   return llvm::all_of(collapse.getReassociationIndices(), [&](const ReassociationIndices &group) {
@@ -70,8 +73,9 @@ struct FoldReshapesPass : impl::FoldReshapesBase<FoldReshapesPass> {
       divideBeforeSlice(expand);
   }
 
-  /// A slice whose dimensions are divided, as those of the heads of an attention: the whole tensor
-  /// is divided, and then sliced, so that the slice needs no dense buffer.
+  /// If a reshape divides dimensions of a slice, as for the heads of an attention, divides the
+  /// dimensions of the whole tensor and slices the result instead. The slice then needs no dense
+  /// buffer.
   static void divideBeforeSlice(tensor::ExpandShapeOp expand) {
     auto slice = expand.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
     if (!slice || !slice.hasUnitStride())
@@ -125,7 +129,8 @@ struct FoldReshapesPass : impl::FoldReshapesBase<FoldReshapesPass> {
       slice->erase();
   }
 
-  /// A slice whose dimensions of extent 1 are dropped: the slice drops them itself.
+  /// If the collapse only drops dimensions of extent 1 of a slice, lets the slice drop them itself.
+  /// Returns whether it did.
   static bool foldSlice(tensor::CollapseShapeOp collapse) {
     auto slice = collapse.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
     if (!slice || !onlyDropsUnits(collapse))
@@ -138,7 +143,9 @@ struct FoldReshapesPass : impl::FoldReshapesBase<FoldReshapesPass> {
     return true;
   }
 
-  /// A permutation between two reshapes of fixed shapes: one operator that moves the elements.
+  /// If the collapse follows an operator that moves the elements of an expanded tensor (an expand,
+  /// a permutation and a collapse), replaces the three by one operator. The shapes must be fixed.
+  /// Returns whether it did.
   static bool foldShuffle(tensor::CollapseShapeOp collapse) {
     auto moved = collapse.getSrc().getDefiningOp<linalg::GenericOp>();
     if (!moved || !isMovement(moved) || moved.getNumDpsInputs() != 1 || !moved->hasOneUse() ||

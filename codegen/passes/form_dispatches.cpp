@@ -1,5 +1,6 @@
-// form-dispatches: see Passes.td. fusion_groups.h decides which operators become one dispatch; this
-// file builds the dispatches.
+// Implements the pass form-dispatches (Passes.td), which groups operators into dispatches (kernel
+// launches). fusion_groups.h decides which operators become one dispatch; this file builds the
+// dispatches.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/passes.h"
@@ -25,8 +26,8 @@ namespace {
 
 bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
-/// Returns the number of floating-point operations of all members: for each member, the operations
-/// of its body times the extents of its loops.
+/// Returns the number of floating-point operations of the members of a group. For each member, it
+/// is the number of operations of its body times the extents of its loops.
 OpFoldResult countFlops(OpBuilder &builder, llvm::ArrayRef<Operation *> members) {
   OpFoldResult total = builder.getIndexAttr(0);
   AffineExpr a = builder.getAffineSymbolExpr(0), b = builder.getAffineSymbolExpr(1);
@@ -61,7 +62,8 @@ OpFoldResult countFlops(OpBuilder &builder, llvm::ArrayRef<Operation *> members)
   return total;
 }
 
-/// Builds the dispatch of one result of a group's root.
+/// Builds the dispatch of a group. The group's root is the operator whose result is stored; the
+/// other members are the operators that are evaluated inline.
 class DispatchBuilder {
 public:
   DispatchBuilder(const FusionGroups &groups, const FusionGroup &group)
@@ -69,6 +71,8 @@ public:
     collect(group.root);
   }
 
+  /// Builds the dispatch for one result of the root, and replaces the result by that of the
+  /// dispatch.
   void build(OpResult result) {
     llvm::SmallVector<int64_t> operandDims, resultDims, positionDims;
     for (Value operand : operands_)
@@ -123,8 +127,9 @@ private:
             llvm::all_of(usedValues(producer), [&](Value operand) { return isMoved(operand); }));
   }
 
-  /// Returns why the moved elements are stored, although their readers could read them where they
-  /// were: the reason that an earlier pass has noted, or one that follows from the readers.
+  /// Returns why the moved elements are stored, although their readers could in general read them
+  /// at their old places. This is the reason that an earlier pass has noted (`gantry.why`), or one
+  /// that follows from the kind of the root and of its readers.
   std::string copyReason() const {
     if (auto why = GantryDialect::WhyAttrHelper(group_.root->getContext()).getAttr(group_.root))
       return why.getValue().str();
@@ -143,8 +148,8 @@ private:
     return "a reader would bind more buffers than the device allows";
   }
 
-  /// Adds the operation, and all members of the group that it needs, to members_. Adds the tensors
-  /// and sizes that they read from outside of the group to operands_ and dims_.
+  /// Adds the operation, and all operations inside the group that it needs, to members_. Adds the
+  /// tensors and the sizes that they read from outside of the group to operands_ and to dims_.
   void collect(Operation *op) {
     if (members_.contains(op))
       return;
@@ -161,8 +166,8 @@ private:
     members_.insert(op);
   }
 
-  /// Appends the positions in dims_ of a tensor's dynamic sizes, which are added to dims_ if
-  /// needed.
+  /// Appends to `positions` the position in dims_ of each dynamic size of the tensor. Adds the
+  /// sizes to dims_ where they are missing.
   void addDims(Value tensor, llvm::SmallVectorImpl<int64_t> &positions) {
     auto type = cast<RankedTensorType>(tensor.getType());
     if (type.hasStaticShape())
@@ -177,7 +182,7 @@ private:
     }
   }
 
-  /// Clones the members into the dispatch.
+  /// Clones the members into the region of the dispatch.
   void fill(DispatchOp dispatch, OpResult result) {
     Block &block = dispatch.getBody().front();
     IRMapping mapping;

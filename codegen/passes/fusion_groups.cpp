@@ -1,3 +1,4 @@
+// Implements FusionGroups, which decides which operators become one dispatch (kernel launch).
 #include "codegen/passes/fusion_groups.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -93,14 +94,14 @@ llvm::SetVector<Value> usedValues(Operation *op) {
 
 namespace {
 
-constexpr int kMaxCheapOps = 4;        // Scalar operations of an operator that is cheap to repeat.
+constexpr int kMaxCheapOps = 4;        // Limit on the scalar operations of isCheap() operators.
 constexpr int64_t kMaxValues = 256;    // The longest value vector of an attention, in elements.
 constexpr int64_t kTypicalExtent = 64; // The assumed size of a dynamic dimension.
 
 // A prologue is an elementwise operator that a matmul's kernel evaluates while it reads an operand.
-// Its costs, measured by benchmarks/kernels/prologues.py on the software device: the kernel
-// evaluates an element once for each kUsesPerEvaluation results that use it. Storing an element and
-// loading it again costs as much as kOperationsPerStoredElement scalar operations.
+// The kernel evaluates an element again for each kUsesPerEvaluation results that use the element.
+// Storing an element and loading it again costs as much as kOperationsPerStoredElement scalar
+// operations (measured by benchmarks/kernels/prologues.py on a Vulkan driver that runs on the CPU).
 constexpr int64_t kUsesPerEvaluation = 64, kOperationsPerStoredElement = 40;
 
 bool isReduction(Operation *op) {
@@ -126,8 +127,8 @@ bool isCheap(Operation *op) {
   return count <= kMaxCheapOps + 1; // The yield counts, too.
 }
 
-/// Returns whether the operator dequantizes a constant. Dequantizing at every load costs less than
-/// loading the wider result.
+/// Returns whether the operator dequantizes a constant: it computes wider elements from a constant
+/// by arithmetic. This costs less at every load than loading the wider result.
 bool isWidening(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || generic.getNumReductionLoops() > 0 || generic.getNumResults() != 1)
@@ -148,9 +149,10 @@ bool isWidening(Operation *op) {
          });
 }
 
-/// Returns whether the operator multiplies an operand of the matmul `user` by a factor that varies
-/// only along the reduction, as the gate of squeeze-and-excitation does. If it is inlined, the
-/// kernel of `user` multiplies each element once per tile, and the product is not stored.
+/// Returns whether the operator is a gate: it computes an operand of the matmul `user` by
+/// multiplying a tensor by a factor that varies only along the reduction, as in
+/// squeeze-and-excitation. If the gate is inlined, the kernel of `user` multiplies each element
+/// once per tile, and the product is not stored.
 bool isGateOf(Operation *op, Operation *user) {
   auto gate = dyn_cast<linalg::GenericOp>(op);
   auto reduction = dyn_cast<linalg::GenericOp>(user);
@@ -203,7 +205,7 @@ bool isGateOf(Operation *op, Operation *user) {
 /// Returns whether the elementwise operator is cheap, and reads each operand, unless it is a
 /// constant, only at the index of the result's element. The same must hold for each elementwise
 /// operator before it that has no other reader; otherwise that operator's result would have to be
-/// stored. A normalization does not qualify, because it becomes one kernel of its own.
+/// stored. A normalization, which broadcasts its mean, does not qualify: it becomes its own kernel.
 bool isCheapChain(linalg::GenericOp op) {
   return isCheap(op) && llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
            if (!op.getMatchingIndexingMap(operand).isIdentity())
@@ -225,8 +227,8 @@ bool isEpilogue(linalg::GenericOp op) {
   });
 }
 
-/// Returns the number of scalar operations that compute one element of the operator's result,
-/// including those of the earlier operators that isCheapChain() covers.
+/// Returns the number of scalar operations that compute one element of the operator's result. This
+/// includes those of the elementwise operators before it that have no other reader.
 int64_t operationsOf(linalg::GenericOp op) {
   auto count = static_cast<int64_t>(op.getRegion().front().getOperations().size()) - 1;
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -258,7 +260,7 @@ bool isPrologueOf(Operation *op, Operation *user) {
   if (!producer || !reduction || !isElementwise(producer) || !isCheapChain(producer) ||
       isEpilogue(producer))
     return false;
-  if (isElementwise(reduction)) // The operator is evaluated with its reader.
+  if (isElementwise(reduction)) // The operator is evaluated where its reader is evaluated.
     return user->hasOneUse() && isPrologueOf(user, *user->user_begin());
   if (!factorsOf(reduction))
     return false;
@@ -283,8 +285,8 @@ bool isPrologueOf(Operation *op, Operation *user) {
   });
 }
 
-/// Returns whether the operation is a slice that begins at index 0 of each dimension and leaves out
-/// no index up to its own size, as the slices that remove padding do.
+/// Returns whether the operation is a slice that begins at index 0 of each dimension and has step
+/// 1, as the slices that remove padding at the ends of dimensions have.
 bool isCornerSlice(Operation *op) {
   auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
   return slice && slice.getSourceType().getRank() == slice.getType().getRank() &&
@@ -305,8 +307,8 @@ FusionGroups::FusionGroups(Block &block, unsigned maxBuffers, uint64_t scoreByte
       decide(&op);
       continue;
     }
-    // A fill is free inside of a dispatch. A fill is stored in memory if an
-    // operation that is not in a dispatch reads it.
+    // Inside of a dispatch a fill needs no memory. It is stored in memory if an operation that does
+    // not become part of a dispatch reads it.
     const bool isStored =
         isa<linalg::FillOp>(op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
           return !isComputeOp(block.findAncestorOpInBlock(*user));
@@ -386,7 +388,8 @@ void FusionGroups::findAttentions() {
 
 // ---- How a value is read -----------------------------------------------------------------------
 
-/// Adds to `use` how `user` would read the elements of `value`. context: the decision on `user`.
+/// Adds to `use` how `user` would read the elements of `value` if the producer of `value` were
+/// inlined. context: the decision on `user`.
 void FusionGroups::readBy(Operation *user, Value value, const Decision &context, Use &use) const {
   Reuse level = context.reuse;
   bool bijective = context.isDirect;
@@ -411,12 +414,12 @@ void FusionGroups::readBy(Operation *user, Value value, const Decision &context,
           level = std::max(level, Reuse::kBroadcast);
       }
     }
-    if (!found) { // The body captures it and may read any element, any number of times.
+    if (!found) { // The body captures `value` and may read any element, any number of times.
       bijective = false;
       level = Reuse::kMany;
     }
   } else if (auto scatter = dyn_cast<ScatterOp>(user)) {
-    if (scatter.getUpdates() != value) // An element of the updates is written once.
+    if (scatter.getUpdates() != value) // Each element of the updates (new rows) is written once.
       bijective = false;
   } else if (!isCornerSlice(user)) { // An element of a corner is read once, at the same index.
     bijective = false;
@@ -480,9 +483,10 @@ std::optional<FusionGroups::Use> FusionGroups::useOf(Value value) {
 
 // ---- Decisions ---------------------------------------------------------------------------------
 
-/// Returns whether an operator joins a group as a part of a softmax or a normalization. Such an
-/// operator is a reduction over the root's rows whose result is read once per row, or it is an
-/// elementwise operator whose result a group with `rows` reads as kSamePlace or kPerRow.
+/// Returns whether an operator joins a group as a part of a softmax or a normalization. `place`
+/// says which elements of its result a row needs. Such an operator is a reduction over the last
+/// dimension with place kPerRow, or an elementwise operator of a group with `rows` whose place is
+/// not kAnywhere.
 bool FusionGroups::joinsRows(Operation *op, const FusionGroup &group, Place place) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || place == Place::kAnywhere || (group.hasReduction && !group.rows))
@@ -492,8 +496,9 @@ bool FusionGroups::joinsRows(Operation *op, const FusionGroup &group, Place plac
   return group.rows && isElementwise(generic);
 }
 
-/// Returns whether the user, or an operator after it in its only group, is an unfolding. The tiles
-/// of an attention need the dimensions of its rows and values in the result.
+/// Returns whether the user, or an operator after it in its only group, is an unfolding. The last
+/// matmul of an attention is then not inlined: its tiles need the dimensions of its own result,
+/// some of which an unfolding joins.
 bool FusionGroups::isUnfoldedLater(Operation *user) const {
   while (true) {
     auto generic = dyn_cast<linalg::GenericOp>(user);
@@ -506,7 +511,7 @@ bool FusionGroups::isUnfoldedLater(Operation *user) const {
 }
 
 /// Returns whether evaluating the operator in its users' groups costs no more than storing its
-/// result. joinsRows: the result of joinsRows() for the operator.
+/// result and loading it again. joinsRows: the result of joinsRows() for the operator.
 bool FusionGroups::pays(Operation *op, const Use &use, bool joinsRows) const {
   const bool movement = isMovement(op);
   const bool ofAttention = attentionMembers_.contains(op); // Only the attention reads its result.
@@ -524,7 +529,8 @@ bool FusionGroups::pays(Operation *op, const Use &use, bool joinsRows) const {
 }
 
 /// Returns whether no group of `use` exceeds the limit of buffers if it reads the tensors `added`
-/// instead of the one that is inlined. A single tensor always fits, because it replaces another.
+/// instead of the result of the operator that is inlined. A single tensor always fits, because it
+/// replaces this result.
 bool FusionGroups::fitsBuffers(const Use &use, const llvm::SetVector<Value> &added) const {
   return llvm::all_of(use.groups, [&](const FusionGroup *group) {
     size_t count = group->leaves.size() - 1;

@@ -1,13 +1,14 @@
-// Decides for form-dispatches which tensors are stored in memory.
+// Decides for the pass form-dispatches which tensors are stored in memory.
 //
-// FusionGroups divides the operators of the program into groups, each of which becomes one
-// dispatch. It visits the operators from the last to the first, so that it decides on all consumers
-// of an operator before the operator. An operator becomes either the root of a group, whose result
-// is stored in memory, or a member of the groups of its consumers, where it is evaluated inline.
-// Passes.td (form-dispatches) lists the operators that are inlined.
+// FusionGroups divides the operators of the program into groups, each of which becomes one dispatch
+// (kernel launch). It visits the operators from the last to the first, so that it decides on all
+// consumers of an operator before the operator itself. Either an operator becomes the root of a
+// group, and its result is stored in memory; or it becomes a member of the groups of its consumers,
+// where it is evaluated inline. Passes.td (form-dispatches) lists the operators that are inlined.
 //
-// FusionGroups does not change the program, except that it sets `gantry.why` on the last matmul of
-// an attention that does not become one group.
+// FusionGroups does not change the program, with one exception: if an attention
+// (codegen/tiling/attention.h: matmul, softmax, matmul) does not become one group, it sets the
+// attribute `gantry.why`, which has the reason, on the last matmul.
 //
 // Thread safety: one object per function.
 #pragma once
@@ -24,19 +25,20 @@
 
 namespace gantry::codegen {
 
-/// Operators that become one dispatch. A row is a slice of the root's result along its last
-/// dimension.
+/// Operators that become one dispatch. A row of the root's result consists of the elements along
+/// its last dimension.
 struct FusionGroup {
   mlir::Operation *root = nullptr;     // The operator whose result is the dispatch's result.
   llvm::SetVector<mlir::Value> leaves; // The tensors that the dispatch reads from memory.
   bool hasReduction = false;
-  bool rows = false; // The group has reductions over the rows, as in a softmax.
+  bool rows = false; // The group has reductions over the last dimension, as in a softmax.
 };
 
 class FusionGroups {
 public:
   /// Divides the operators of the block. A group binds at most `maxBuffers` buffers, its result
-  /// included. An attention whose scores have fewer than `scoreBytes` bytes is not fused.
+  /// included. An attention does not become one group if its scores, the result of its first
+  /// matmul, have fewer than `scoreBytes` bytes.
   FusionGroups(mlir::Block &block, unsigned maxBuffers, uint64_t scoreBytes);
 
   /// Returns the groups in the order of their roots in the block.
@@ -46,8 +48,8 @@ public:
   bool isMember(mlir::Operation *op, const FusionGroup &group) const;
 
 private:
-  /// How often consumers read an element of a producer: once; several times, by a broadcast; or
-  /// many times, in a reduction.
+  /// How often consumers read an element of a producer's result: once; several times, because of a
+  /// broadcast; or many times, in a reduction.
   enum class Reuse { kOnce, kBroadcast, kMany };
 
   /// The elements of an operator's result that a row of the root's result needs: any elements
@@ -55,16 +57,18 @@ private:
   /// element for the whole row, with index 0 in the last dimension (kPerRow).
   enum class Place { kAnywhere, kSamePlace, kPerRow };
 
-  /// The decision on an operator. The last three members say how its groups read its result.
+  /// The decision on an operator. The last three members say how the groups that it belongs to read
+  /// its result.
   struct Decision {
     bool isRoot = false;
     llvm::SmallVector<FusionGroup *, 2> groups; // The groups that the operator belongs to.
-    bool isDirect = false; // The elements correspond one to one to those of the root.
+    bool isDirect = false; // The elements correspond one to one to those of the root's result.
     Reuse reuse = Reuse::kOnce;
     Place place = Place::kAnywhere;
   };
 
-  /// How all users together would read a value if its producer were inlined.
+  /// How all users together would read a value if its producer were inlined. The last three members
+  /// mean the same as in Decision.
   struct Use {
     llvm::SetVector<FusionGroup *> groups; // The groups of the users.
     size_t userCount = 0;
@@ -93,30 +97,33 @@ private:
   const uint64_t scoreBytes_;
   std::map<mlir::Operation *, Decision> decisions_;
   std::vector<std::unique_ptr<FusionGroup>> groups_;
-  llvm::DenseMap<mlir::Operation *, Attention> attentions_; // By their last matmul.
+  // The attentions that become one group, by their last matmul, and the other operators of these.
+  llvm::DenseMap<mlir::Operation *, Attention> attentions_;
   llvm::DenseSet<mlir::Operation *> attentionMembers_;
 };
 
-/// Returns whether the operation is an operator that must be in a dispatch.
+/// Returns whether the operation is an operator that must be in a dispatch, and not, for example, a
+/// reshape or a constant.
 bool isComputeOp(mlir::Operation *op);
 
 /// Returns whether the operator only moves elements: a pad, slice, permutation, broadcast or
-/// concatenation.
+/// concatenation. False if the operator's result must be stored (`gantry.stored`).
 bool isMovement(mlir::Operation *op);
 
-/// Returns whether the operator moves elements in an order that no strides describe: an index of
-/// its operand is a remainder, as the pass fold-reshapes makes it for a shuffle of channels.
-/// Readers that evaluated it themselves would lose vector loads.
+/// Returns whether the operator is a shuffle: it moves elements in an order that no strides
+/// describe, because an index of its operand is a remainder. The pass fold-reshapes makes such
+/// operators, for example for a shuffle of channels. A shuffle is never inlined: a reader that
+/// evaluated the index itself could not use vector loads.
 bool isShuffle(mlir::Operation *op);
 
-/// Returns whether the operator is a shuffle that joins pairs of neighbouring dimensions: index i
-/// of a joined dimension is i / s and i mod s, where s is the extent of the pair's second
-/// dimension. It reads each element at most once, so the operator before it can be computed in its
-/// dispatch.
+/// Returns whether the operator is an unfolding, a shuffle that joins pairs of neighbouring
+/// dimensions: index i of a joined dimension stands for the indices i / s and i mod s of the pair,
+/// where s is the extent of the pair's second dimension. An unfolding reads each element at most
+/// once, so the operator before it can be computed in its dispatch.
 bool isUnfolding(mlir::linalg::GenericOp op);
 
-/// Returns whether the value is a scalar constant or a tensor of equal or undefined elements. Each
-/// dispatch that uses such a value computes it itself.
+/// Returns whether the value is a scalar constant, or a tensor whose elements are all equal or all
+/// undefined. Each dispatch that uses such a value computes it itself.
 bool isFreeValue(mlir::Value value);
 
 /// Returns the operands of the operation, and the values from outside of it that its regions use.

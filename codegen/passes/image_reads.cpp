@@ -1,3 +1,4 @@
+// Implements the search for operators that read a tensor as an image.
 #include "codegen/passes/image_reads.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -11,8 +12,8 @@ using namespace mlir;
 
 namespace {
 
-/// Returns whether another operand has the same index in a dimension as the operand `use` in
-/// dimension 0, as a matmul with a batch has it.
+/// Returns whether the loop that is the index of operand `use` in dimension 0 also determines an
+/// index of another operand, as the loop over the batch of a matmul does.
 bool sharesBatch(linalg::GenericOp reduction, OpOperand &use) {
   auto batch = dyn_cast<AffineDimExpr>(reduction.getMatchingIndexingMap(&use).getResult(0));
   return batch && llvm::any_of(reduction.getDpsInputOperands(), [&](OpOperand *other) {
@@ -34,14 +35,16 @@ bool reducesImage(linalg::GenericOp reduction, OpOperand &use) {
     windows |= !isa<AffineDimExpr, AffineConstantExpr>(expr);
     lastReduced &= reduces(expr);
   }
-  // A mean over all pixels counts as an image. A matmul that reduces the last dimension does not
-  // count, except at rank 3, where this is the only dimension after dimension 1.
+  // A mean over all pixels counts as the read of an image. A matmul that reduces the last dimension
+  // does not, except at rank 3, where this is the only dimension after dimension 1.
   return windows ||
          (!sharesBatch(reduction, use) &&
           (lastReduced || (reduces(map.getResult(1)) && !reduces(map.getResults().back()))));
 }
 
-/// Returns whether the result has the elements of the operand `use` at the same or shifted indices.
+/// Returns whether the result of `user` has, at the same or at shifted indices, elements that
+/// depend on those of the operand `use`: `user` is a pad or elementwise or, if `afterMoves` is set,
+/// a slice or a concatenation.
 bool passesOn(Operation *user, OpOperand &use, bool afterMoves) {
   if (isa<tensor::PadOp>(user) ||
       (afterMoves && isa<tensor::ExtractSliceOp, tensor::ConcatOp, ConcatOp>(user)))
@@ -51,8 +54,9 @@ bool passesOn(Operation *user, OpOperand &use, bool afterMoves) {
          generic.getMatchingIndexingMap(&use).isIdentity();
 }
 
-/// Calls `body` with each use by an operator that reads one of the tensors as an image, until
-/// `body` returns false.
+/// Calls `body` with each use by an operator that reads one of the tensors as an image, directly or
+/// through operations for which passesOn() holds, until `body` returns false. Does not pass through
+/// the operation `ignored`.
 void walkImageReads(llvm::ArrayRef<Value> tensors, Operation *ignored, bool afterMoves,
                     llvm::function_ref<bool(OpOperand &)> body) {
   llvm::SmallVector<Value> open(tensors);

@@ -1,3 +1,4 @@
+// Implements the construction of a kernel's function on buffers for one tile.
 #include "codegen/passes/kernel_function.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -22,8 +23,9 @@ using namespace mlir;
 
 namespace {
 
+// The number of workgroups along x if a kernel has workgroups along y, too.
 constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
-// The workgroups of a kernel with few tiles are halved until they are this small.
+// If a kernel has few tiles, its workgroup size is halved until it is at most this number.
 constexpr int64_t kMinWorkgroupSize = 8;
 
 /// Returns the tensor types of the kernel's buffers: the operands, then the result.
@@ -74,11 +76,11 @@ private:
     return kernel_.getArgument(static_cast<unsigned>(2 * tensors_.size() + dimCount_) + which);
   }
 
-  /// Returns the number of tiles that subgroups compute in one workgroup, each subgroup one. It is
-  /// 1 if the workgroup shares a tile. There are several in texel kernels without reductions,
-  /// because the software device takes longer to start a workgroup than to add two vectors. They
-  /// divide the number of tiles, so that the kernel needs no guard, and leave enough workgroups for
-  /// many cores.
+  /// Returns the number of subgroups of a workgroup, if each subgroup computes one tile;
+  /// otherwise 1. It is larger than 1 only in texel kernels without reductions, because the
+  /// software device (a Vulkan driver on the CPU) takes longer to start a workgroup than to add two
+  /// vectors. The number divides the number of tiles, so that the kernel needs no guard, and leaves
+  /// enough workgroups for many cores.
   int64_t chooseSubgroups() const {
     constexpr int64_t kMaxSubgroups = 8, kMinWorkgroups = 64;
     if (kind_ != TileKind::kTexel || tile_.lanes == 1 || !tile_.reduction.empty() ||
@@ -97,9 +99,9 @@ private:
     return subgroups;
   }
 
-  /// Returns the workgroup's size in invocations. A tile that a subgroup or a workgroup shares
-  /// determines it. Otherwise it is the device's preferred size, halved while half of it still
-  /// holds all invocations of the kernel.
+  /// Returns the workgroup's size in invocations. If a subgroup or a workgroup shares a tile, the
+  /// tile determines the size. Otherwise the size is the device's preferred one, halved while half
+  /// of it is still enough for all invocations of the kernel.
   int64_t chooseWorkgroupSize() const {
     if (isStaged_)
       return std::accumulate(tile_.threads.begin(), tile_.threads.end(), int64_t(1),
@@ -127,8 +129,8 @@ private:
     bindings_.push_back(BindingAttr::get(builder_.getContext(), role, index, texelsOf, skipped));
   }
 
-  /// Adds the scalar and the vector view of a buffer. A texel kernel reads its operands as texels;
-  /// its result is stored as it is.
+  /// Adds the arguments for the scalar and the vector view of a buffer. The operands of a texel
+  /// kernel have vector views of texels; its result has an ordinary one.
   void addBuffer(RankedTensorType type, int64_t index) {
     MemRefLayoutAttrInterface layout;
     auto storage =
@@ -156,7 +158,7 @@ private:
         addArgument(builder_.getIndexType(), ArgumentRole::kDim, dimCount_++);
     for (ArgumentRole role : kIdRoles)
       addArgument(builder_.getIndexType(), role);
-    if (kind_ == TileKind::kTexel) // The views of the result that begin inside of a vector.
+    if (kind_ == TileKind::kTexel) // More vector views of the result, for stores at any address.
       for (int64_t skipped = 1; skipped <= kMaxSkippedElements; ++skipped)
         addArgument(types_[2 * tensors_.size() - 1], ArgumentRole::kBuffer,
                     static_cast<int64_t>(tensors_.size()) - 1, {}, skipped);
@@ -231,20 +233,21 @@ private:
       setAttribute(kernel_, RemarksAttr::get(builder_.getContext(), texts));
   }
 
-  /// Sets `gantry.slices` if the dispatch can be cut into slices, launches that each bind only a
-  /// part of some buffers. The coordinates of a tile are its position along each tile dimension
-  /// (tile_shape.h). A slice consists of whole workgroups and of whole steps of the outermost tile
-  /// coordinate with more than one value. elements: the number of elements by which each buffer
-  /// advances with one step of this coordinate. space: the extents of the result along the tile
-  /// dimensions.
+  /// Sets `gantry.slices` if the dispatch can be cut into slices: launches that each bind only a
+  /// part of some buffers, for devices that cannot bind large buffers. The coordinates of a tile
+  /// are its position along each tile dimension (tile_shape.h). A slice consists of whole
+  /// workgroups and of whole steps of one tile coordinate, the outermost one with more than one
+  /// value. elements: the number of elements by which each buffer advances with one step of this
+  /// coordinate. space: the extents of the result along the tile dimensions.
   void setSlices(llvm::ArrayRef<int64_t> elements, llvm::ArrayRef<IndexExpr> space) {
     size_t outermost = 0;
     while (space[outermost].constant <= tile_.extent(outermost))
       ++outermost;
-    int64_t tiles = 1; // The tiles in one step of the outermost coordinate.
+    int64_t tiles = 1; // The number of tiles in one step of the outermost coordinate.
     for (size_t d = outermost + 1; d < space.size(); ++d)
       tiles *= (space[d].constant + tile_.extent(d) - 1) / tile_.extent(d);
-    const int64_t all = std::lcm(tiles, tilesPerWorkgroup_); // The tiles of the smallest slice.
+    // The number of tiles of the smallest slice.
+    const int64_t all = std::lcm(tiles, tilesPerWorkgroup_);
     const int64_t steps = space[outermost].constant / tile_.extent(outermost);
     if (steps * tiles % all != 0 || all / tilesPerWorkgroup_ > kWorkgroupsAlongX)
       return; // The last slice would end inside a workgroup, or slices have too many workgroups.
@@ -276,8 +279,8 @@ private:
         id(tile_.lanes > 1 ? kSubgroup : kInvocation));
   }
 
-  /// Puts the following code into an scf.if that excludes invocations beyond the last tile, unless
-  /// no such invocations are launched.
+  /// Moves the insertion point into an scf.if that excludes invocations beyond the last tile. Does
+  /// nothing if no such invocations are launched.
   void guardTail(IndexSpace &space, const IndexExpr &tileCount, Value number) {
     if (tileCount.isConstant() && tileCount.constant % tilesPerWorkgroup_ == 0 &&
         tileCount.constant / tilesPerWorkgroup_ <= kWorkgroupsAlongX)
@@ -288,8 +291,8 @@ private:
     builder_.setInsertionPoint(guard.thenBlock()->getTerminator());
   }
 
-  /// Divides a tile's number into its coordinates; the last coordinate varies fastest. counts: the
-  /// number of tiles along each dimension.
+  /// Computes a tile's coordinates from its number; the last coordinate varies fastest. counts: the
+  /// number of tiles along each tile dimension.
   llvm::SmallVector<Value> coordinatesOf(Value number, llvm::ArrayRef<IndexExpr> counts,
                                          IndexSpace &space) {
     const auto *outermost =
@@ -324,6 +327,7 @@ private:
         loc_, MemRefType::get({choice_.sharedBytes / elementBytes}, element, layout, shared));
   }
 
+  /// Builds the code of the function. Fails if an operation cannot be computed by a kernel.
   LogicalResult buildBody() {
     Block *entry = &kernel_.getBody().front();
     builder_.setInsertionPointToStart(entry);
@@ -381,8 +385,8 @@ private:
   const int64_t subgroups_;                           // See chooseSubgroups().
   const int64_t workgroupSize_;                       // In invocations.
   const int64_t tilesPerWorkgroup_;
-  int64_t dimCount_ = 0;
-  llvm::SmallVector<Type> types_;           // Types of the arguments.
+  int64_t dimCount_ = 0;          // The number of arguments that are sizes of dynamic dimensions.
+  llvm::SmallVector<Type> types_; // Types of the arguments.
   llvm::SmallVector<BindingAttr> bindings_; // Bindings of the arguments.
   func::FuncOp kernel_;
 };

@@ -1,4 +1,5 @@
-// narrow-floats: see Passes.td.
+// Implements the pass narrow-floats (Passes.td), which stores constants, and the tensors between
+// dispatches (kernel launches), as f16 instead of f32. Dispatches still compute in f32.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/passes.h"
@@ -33,8 +34,8 @@ RankedTensorType halfOf(Value value) {
   return cast<RankedTensorType>(value.getType()).clone(Float16Type::get(value.getContext()));
 }
 
-/// Returns the bits of the nearest f16. A finite number stays finite, because a mask of -1e9 must
-/// not become infinite.
+/// Returns the bits of the nearest f16. A finite number stays finite: a mask of -1e9, for example,
+/// must not become infinite.
 uint16_t halfBits(float value) {
   APFloat number(value);
   bool ignored = false;
@@ -50,9 +51,10 @@ bool haveAsManyElements(RankedTensorType a, RankedTensorType b) {
 }
 
 /// Returns whether each element of a dispatch's result is made from its own sum of elements or of
-/// squares, as a mean or a variance is. A sum of products of two tensors does not count. A sum of
-/// elements grows with their number. Where only the next dispatch divides it, it could overflow
-/// f16. Tensors of such sums are small, so f32 costs little memory.
+/// squares, as a mean or a variance is. A sum of products of two tensors does not count. The result
+/// of such a dispatch stays f32: a sum of elements grows with their number, and if only a later
+/// dispatch divides it, it could overflow f16. Tensors of such sums are small, so f32 costs little
+/// memory.
 bool givesSums(DispatchOp dispatch) {
   auto result = cast<RankedTensorType>(dispatch.getResult().getType());
   auto isSum = [&](linalg::GenericOp op) {
@@ -72,9 +74,10 @@ bool givesSums(DispatchOp dispatch) {
 }
 
 struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
-  /// Collects the value, its views, the tensors that share its storage, and the tensors that take
-  /// its storage in a scatter. Returns false if an operation other than a dispatch, a view or
-  /// a concatenation uses one of them, or if one must stay f32.
+  /// Adds to `values` the value and all tensors that must have the same element type: its views,
+  /// the tensors that share its storage in a concatenation, and the operands and results of the
+  /// scatters that replace its rows in place. Returns false if an operation other than a dispatch,
+  /// a view or a concatenation uses one of them, or if one must stay f32.
   static bool collect(Value value, llvm::SetVector<Value> &values) {
     if (!values.insert(value))
       return true;
@@ -103,7 +106,8 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
     return true;
   }
 
-  /// Builds an elementwise conversion of a tensor in a dispatch's region to `type`.
+  /// Builds an elementwise conversion of a tensor in a dispatch's region to `type`. dims: for each
+  /// dynamic size of the tensor, its index among the dims of the dispatch.
   static Value convert(OpBuilder &builder, DispatchOp dispatch, Value tensor, RankedTensorType type,
                        ArrayRef<int64_t> dims) {
     Location loc = dispatch.getLoc();
@@ -178,8 +182,9 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
       auto yield = cast<YieldOp>(dispatch.getBody().front().getTerminator());
       builder.setInsertionPoint(yield);
       llvm::SmallVector<int64_t> dims(dispatch.getResultDims());
-      // A scatter yields the new rows. Their leading dimensions, the attribute `scattered`, replace
-      // the first dimension of the dispatch's result.
+      // The region of a scatter (a dispatch that replaces rows of an operand) yields the new rows.
+      // Instead of the first dimension of the dispatch's result, they have the dimensions that the
+      // attribute `scattered` lists.
       if (dispatch.getScattered()) {
         if (cast<RankedTensorType>(dispatch.getResult().getType()).isDynamicDim(0))
           dims.erase(dims.begin());

@@ -1,4 +1,6 @@
-// order-dispatches: see Passes.td.
+// Implements the pass order-dispatches (Passes.td), which orders the dispatches (kernel launches)
+// such that few bytes are alive at the same time. A state is a tensor that the program keeps
+// between runs: an input has its value, and a result is its next value.
 #include "codegen/passes/dispatch_graph.h"
 #include "codegen/passes/storage/in_place.h"
 #include "codegen/passes/passes.h"
@@ -19,6 +21,7 @@ struct StateUpdate {
   DispatchOp dispatch;
 };
 
+/// Returns the updates of all states whose next value a dispatch computes.
 SmallVector<StateUpdate> stateUpdatesOf(func::FuncOp function) {
   SmallVector<StateUpdate> updates;
   Operation *end = function.getBody().front().getTerminator();
@@ -33,7 +36,7 @@ SmallVector<StateUpdate> stateUpdatesOf(func::FuncOp function) {
   return updates;
 }
 
-/// Returns whether the tensor is used by views and by the end of the function only.
+/// Returns whether only the end of the function uses the tensor, directly or through views.
 bool isOnlyReturned(Value tensor) {
   return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
     if (isa<func::ReturnOp>(user))
@@ -43,7 +46,7 @@ bool isOnlyReturned(Value tensor) {
   });
 }
 
-/// Moves a tensor's views, which are only returned, to the end of the block.
+/// Moves a tensor's views to the end of the block. Nothing but the function's return uses them.
 void moveViewsToEnd(Value tensor, Operation *end) {
   for (Operation *user : llvm::make_early_inc_range(tensor.getUsers()))
     if (user != end) {
@@ -52,8 +55,9 @@ void moveViewsToEnd(Value tensor, Operation *end) {
     }
 }
 
-/// Moves an update of a state to the end if later dispatches still read the state, so that the new
-/// value can be written over the old one.
+/// Moves each update of a state to the end of the function if later dispatches still read the old
+/// value, so that the new value can be written over the old one. Does not move an update whose
+/// result a dispatch reads.
 void sinkStateUpdates(func::FuncOp function) {
   Operation *end = function.getBody().front().getTerminator();
   for (StateUpdate &update : stateUpdatesOf(function)) {
@@ -64,9 +68,9 @@ void sinkStateUpdates(func::FuncOp function) {
   }
 }
 
-/// Adds to graph.problem, the input of the order search, that the readers of a state precede its
-/// update: each reader writes a value of size 0, which the update reads. Readers after the update
-/// in the given order add nothing.
+/// Adds to graph.problem, the input of the order search, the condition that the readers of a state
+/// precede the state's update: each reader writes a value of size 0, which the update reads. There
+/// is no condition for a reader that comes after the update in the given order.
 void keepReadersBeforeUpdates(func::FuncOp function, DispatchGraph &graph) {
   llvm::DenseMap<Operation *, uint32_t> numbers;
   for (auto [i, dispatch] : llvm::enumerate(graph.dispatches))

@@ -1,4 +1,5 @@
-// outline-kernels: see Passes.td.
+// Implements the pass outline-kernels (Passes.td), which moves the region of each dispatch (kernel
+// launch) into a module of its own. Dispatches with equal regions share a module, their kernel.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/tiling/tile_choice.h"
@@ -21,11 +22,11 @@ using namespace mlir;
 
 namespace {
 
-constexpr double kMaxSteps = 1e18; // It fits 64 bits.
+constexpr double kMaxSteps = 1e18; // Limit on the number of steps, so that it fits into 64 bits.
 
 struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
-  /// Returns a text that is equal for two dispatches if and only if they share a kernel. It does
-  /// not contain locations.
+  /// Returns a text that is equal for two dispatches if and only if they can share a kernel. The
+  /// text does not contain locations.
   static std::string fingerprint(DispatchOp dispatch) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -69,7 +70,8 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     }
   }
 
-  /// Returns the number of steps of all loops of a dispatch.
+  /// Returns the number of steps of all loop nests of a dispatch. A dynamic extent counts as
+  /// kTypicalDynamicExtent.
   static double stepsOf(DispatchOp dispatch) {
     double steps = 0;
     dispatch.getBody().walk([&](linalg::GenericOp op) {

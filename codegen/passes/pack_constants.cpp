@@ -1,4 +1,5 @@
-// pack-constants: see Passes.td.
+// Implements the pass pack-constants (Passes.td), which permutes a constant operand of a reduction
+// at compile time to the order in which kernels read it.
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/passes.h"
 #include "codegen/tiling/linalg_patterns.h"
@@ -25,20 +26,22 @@ struct Part {
   int64_t block, size;
 };
 
-/// The order of the dimensions of a packed constant, from the outermost to the innermost. Each
-/// order begins with the dimensions of one element and the parallel dimensions except the last,
-/// whose elements are called channels here. Then come:
+/// The order of the dimensions of a packed constant, from the outermost to the innermost. A
+/// dimension is parallel or a reduction dimension, as the loop that indexes it. An index along the
+/// last parallel dimension is called a channel here. Each order begins with the dimensions of
+/// extent 1 that no loop indexes, and the parallel dimensions except the last. Then come:
 /// - kRows: the reduction dimensions in loop order, then the channels.
 /// - kBlocksOfEight: the blocks of eight channels (of four, if the number of channels is not a
-///   multiple of eight), then the reduction dimensions, where the largest one that is a multiple of
-///   four comes last and is divided into groups of four steps, then the channels of a block, then
-///   the four steps of a group.
+///   multiple of eight); then the reduction dimensions, of which the largest one that is a multiple
+///   of four comes last and is divided into groups of four steps; then the channels of a block;
+///   then the four steps of a group.
 /// - kBlocksOfAll: as kBlocksOfEight, with all channels in one block.
 /// If no reduction dimension is a multiple of four, all three orders are kRows.
 enum class Order { kRows, kBlocksOfEight, kBlocksOfAll };
 
-/// Returns the dimensions of the packed operand. `map` is the operand's map and `shape` its shape.
-/// The result is empty if the operand already has this order or cannot be permuted.
+/// Returns the dimensions of the packed operand, from the outermost to the innermost. `map` is the
+/// operand's indexing map and `shape` its shape. The result is empty if the operand already has the
+/// order `wanted` or cannot be permuted.
 llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
                                     llvm::ArrayRef<int64_t> shape, Order wanted) {
   if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) || map.getNumResults() < 2)
@@ -85,7 +88,8 @@ llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
   return order;
 }
 
-/// Copies elements of `size` bytes each from the shape `shape` to the order of the parts.
+/// Copies the elements of a tensor with this shape, of `size` bytes each, to `target` in the order
+/// `order`.
 void permute(llvm::ArrayRef<char> source, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Part> order,
              size_t size, char *target) {
   llvm::SmallVector<int64_t> strides(shape.size(), 1);
@@ -119,7 +123,8 @@ struct PackConstantsPass : impl::PackConstantsBase<PackConstantsPass> {
     });
   }
 
-  /// Replaces a constant operand of a reduction by a packed copy, and changes its map.
+  /// Replaces a constant operand of a reduction by a packed copy, and changes the operand's
+  /// indexing map accordingly.
   void pack(linalg::GenericOp op, OpOperand &operand, arith::ConstantOp constant) {
     auto type = dyn_cast<RankedTensorType>(constant.getType());
     if (!type)

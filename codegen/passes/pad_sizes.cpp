@@ -1,4 +1,6 @@
-// pad-sizes: see Passes.td.
+// Implements the pass pad-sizes (Passes.td), which rounds the sizes of matmuls and convolutions up
+// to multiples of four or eight. size_classes.h decides which sizes change; this file rewrites the
+// operators.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/padding_value.h"
@@ -60,7 +62,7 @@ public:
       : block_(function.getBody().front()), classes_(classes) {}
 
   void run() {
-    hoistArgumentDims(block_); // Padded copies of arguments use these dimensions.
+    hoistArgumentDims(block_); // Padded copies of the function's arguments need their sizes.
     llvm::SmallVector<Operation *> operations;
     for (Operation &op : block_)
       operations.push_back(&op);
@@ -73,7 +75,8 @@ public:
   }
 
 private:
-  /// A tensor of the new program: the elements of a tensor of the old one, and padding.
+  /// A tensor of the new program: it has the elements of a tensor of the old program at the same
+  /// indices, and padding at the others.
   struct Padded {
     Value value;
     bool isZero = true; // The padding is certain to be zero.
@@ -92,12 +95,12 @@ private:
       if (std::optional<Padded> padded = padConstant(constant, shape))
         return known[Shape(shape)] = *padded;
     const Padded own = original(tensor);
-    if (own.value.getDefiningOp() != nullptr) // The copy of an argument stays behind its sizes.
+    if (own.value.getDefiningOp() != nullptr) // An argument's copy must follow its tensor.dim.
       builder.setInsertionPointAfterValue(own.value);
     return known[Shape(shape)] = resize(builder, own, shape);
   }
 
-  /// Returns the version of a tensor that its operator computes.
+  /// Returns the version of a tensor that its operator computes in the new program.
   Padded original(Value tensor) {
     auto found = computed_.find(tensor);
     return found == computed_.end() ? Padded{tensor} : found->second;
@@ -131,7 +134,8 @@ private:
     return Padded{padded};
   }
 
-  /// Returns a slice or a padded copy of a tensor.
+  /// Returns a version of `from` with this shape: a slice, a padded copy, or a padded copy of a
+  /// slice.
   Padded resize(OpBuilder &builder, Padded from, llvm::ArrayRef<int64_t> shape) {
     const Location loc = from.value.getLoc();
     Shape slice(typeOf(from.value).getShape()), high(shape.size(), 0);
@@ -160,14 +164,15 @@ private:
     return {copy, from.isZero};
   }
 
+  /// Marks an operator whose result must be stored in memory, so that it is never inlined.
   static void setStored(Operation *op) {
     op->setDiscardableAttr(GantryDialect::StoredAttrHelper::getNameStr(),
                            UnitAttr::get(op->getContext()));
   }
 
-  /// Drops the padded copies that only elementwise operators read: these operators then read the
-  /// tensor.pad itself. Their results are stored (gantry.stored), so that no reduction evaluates
-  /// these operators, and the pad with them, inline.
+  /// Drops the padded copies that only elementwise operators read: these operators then evaluate
+  /// the tensor.pad while they read. Their results are stored (gantry.stored), because a reduction
+  /// that evaluated such an operator inline would evaluate the pad too.
   void readInPlaceOfCopies() {
     for (linalg::GenericOp copy : copies_) {
       const auto isReader = [](Operation *user) {
@@ -196,6 +201,7 @@ private:
         strides);
   }
 
+  /// Rewrites one operation: makes its result larger, or gives it operands with the sizes it needs.
   void rewrite(Operation *op) {
     if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()) &&
         classes_.sizesOf(op->getResult(0)) != Shape(typeOf(op->getResult(0)).getShape()) &&
@@ -207,7 +213,7 @@ private:
                  classes_.sizesOf(use) != Shape(typeOf(use.get()).getShape());
         }))
       return rebuild(op); // The sizes of its reduction loops change.
-    // The operation stays. It gets the operands with their own sizes.
+    // The operation stays. It gets versions of its operands without padding.
     OpBuilder builder(op);
     op->walk([&](Operation *inner) {
       for (OpOperand &use : inner->getOpOperands())
@@ -218,6 +224,7 @@ private:
     });
   }
 
+  /// Replaces the operation by one whose operands and result have the sizes that SizeClasses chose.
   void rebuild(Operation *op) {
     OpBuilder builder(op);
     Padded result;
@@ -226,7 +233,8 @@ private:
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       result = rebuildGeneric(builder, generic, type);
     } else {
-      // A reshape, pad, slice or concatenation: its result has the padding of its operands.
+      // The operation is a reshape, pad, slice or concatenation: the padding of its result consists
+      // of the padding of its operands.
       IRMapping mapping;
       for (OpOperand &use : op->getOpOperands()) {
         if (!isa<RankedTensorType>(use.get().getType()))
@@ -254,7 +262,7 @@ private:
     return constant && (matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()));
   }
 
-  /// Updates the sizes that an operation has as attributes.
+  /// Sets the sizes that the operation has as attributes to those of its new type.
   static void setStaticSizes(Operation *op, RankedTensorType type) {
     if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
       expand.setStaticOutputShape(type.getShape());
@@ -309,7 +317,8 @@ private:
     return get(builder, use.get(), type.getShape());
   }
 
-  /// Returns whether the operator computes zero wherever a padded parallel loop is in its padding.
+  /// Returns whether all elements in the padding of the operator's result are zero: the operator
+  /// computes zero wherever the counter of a padded parallel loop is beyond the original size.
   bool hasZeroPadding(linalg::GenericOp op, llvm::ArrayRef<Padded> operands) const {
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
       if (op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel ||
@@ -330,6 +339,7 @@ private:
     return true;
   }
 
+  /// Returns the value of a splat constant; none for any other value.
   static std::optional<double> splatOf(Value value) {
     auto constant = value.getDefiningOp<arith::ConstantOp>();
     auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();

@@ -1,3 +1,4 @@
+// Implements the evaluation of linalg bodies for known values.
 #include "codegen/passes/padding_value.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,10 +12,10 @@ using namespace mlir;
 
 namespace {
 
-using Known = std::optional<double>;
+using Known = std::optional<double>; // None: the value is not known.
 
-/// Returns whether the signed integer type can represent the number. Arithmetic with such a result
-/// does not wrap.
+/// Returns whether `type` is an integer type that can represent the number, taken as signed. If the
+/// exact result of an operation fits, the operation does not wrap.
 bool fitsInteger(double number, Type type) {
   return type.isInteger() &&
          std::fabs(number) < std::ldexp(1.0, static_cast<int>(type.getIntOrFloatBitWidth()) - 1);
@@ -64,7 +65,7 @@ Known evaluateBinary(Operation &op, double x, double y) {
   return integer && fitsInteger(*integer, op.getResult(0).getType()) ? integer : std::nullopt;
 }
 
-/// Returns whether the comparison of two numbers holds; none if one is a NaN.
+/// Returns 1 if the comparison of the two numbers holds, otherwise 0; none if one is a NaN.
 Known compare(arith::CmpFOp op, double x, double y) {
   if (std::isnan(x) || std::isnan(y))
     return std::nullopt;
@@ -96,6 +97,7 @@ Known compare(arith::CmpFOp op, double x, double y) {
   }
 }
 
+/// Evaluates the operations of one body in order.
 class BodyEvaluator {
 public:
   BodyEvaluator(Block &body, llvm::ArrayRef<Known> arguments) : body_(body) {

@@ -1,5 +1,6 @@
-// Evaluates the bodies of linalg operations for known values, to find out what an operator computes
-// in the padding of its operands.
+// Evaluates the bodies of linalg operations for known values. The pass pad-sizes, which rounds
+// sizes of tensors up, finds out in this way which values an operator computes where its operands
+// are padding.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -11,15 +12,15 @@
 namespace gantry::codegen {
 
 /// Returns the value that the operation's body yields if its arguments have these values. None
-/// stands for an unknown value, as an argument and as the result. arguments: one for each operand,
-/// the accumulator last. An argument of an integer type has its value as a signed integer.
+/// stands for an unknown value, as an argument and as the result. arguments: one value for each
+/// operand, that of the accumulator last. Integers are given as signed numbers.
 std::optional<double> evaluateBody(mlir::linalg::GenericOp op,
                                    llvm::ArrayRef<std::optional<double>> arguments);
 
-/// Returns whether a reduction ignores a step of the loop `loop` in which all inputs that depend on
-/// the loop are zero, whatever its other inputs are. onlyOfConstants: only the inputs that are
-/// constants are zero in this step. A sum of integer products ignores such a step, but in floats,
-/// infinities and NaNs times zero are not zero.
+/// Returns whether a step of the loop `loop` in which all inputs that depend on the loop are zero
+/// leaves the reduction's accumulator unchanged, whatever the other inputs are. onlyOfConstants:
+/// only those of these inputs that are constants are zero. A sum of integer products ignores such a
+/// step; a sum of float products does not, because an infinity or a NaN times zero is not zero.
 bool ignoresZeros(mlir::linalg::GenericOp reduction, unsigned loop, bool onlyOfConstants = false);
 
 } // namespace gantry::codegen

@@ -1,4 +1,5 @@
-// Declares the compiler's own passes. Passes.td describes them, pipeline.cpp has their order.
+// Declares the compiler's own MLIR passes. Passes.td describes them, and pipeline.cpp has the order
+// in which they run. TableGen generates the declarations and the registration from Passes.td.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

@@ -1,4 +1,6 @@
-// share-kernels: see Passes.td.
+// Implements the pass share-kernels (Passes.td). If kernels differ only in constants that are
+// sizes, the first of them takes these constants as arguments, and serves the dispatches (launches)
+// of all.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/tiling/tile_choice.h"
@@ -23,10 +25,11 @@ using namespace mlir;
 namespace {
 
 // The number of 8-byte words in 128 bytes of push constants, which every device has. A kernel that
-// reads its buffers by address needs a word for each buffer and for each dim.
+// reads its buffers by address needs a word for each buffer and for each dim (an argument that is a
+// size).
 constexpr size_t kMaxPushConstants = 16;
-// Divisors vary in kernels with at least this number of other operations per division: measured,
-// such kernels are not slower.
+// A divisor may become an argument in kernels with at least this number of other operations for
+// each division. Measurements show that such kernels do not become slower.
 constexpr size_t kMinOperationsPerDivision = 100;
 
 /// A constant of index type that an operation uses and that may differ between kernels.
@@ -54,9 +57,10 @@ bool divisorsMayVary(func::FuncOp function) {
   return operations >= kMinOperationsPerDivision * divisions;
 }
 
-/// Returns whether the operand may be a variable without making the kernel much slower: the bound
-/// of a loop, a part of an address that is a sum of products, or an operand of a comparison, as
-/// guards of tails and pads have them. A divisor may only if `divisorsVary`.
+/// Returns whether the operand may be a variable without making the kernel much slower. This is the
+/// case for the bound of a loop, for an operand of an addition, subtraction or multiplication, as
+/// in an address, and for an operand of a comparison, as in a guard of a tail. For a divisor, it is
+/// the case only if `divisorsVary` is set.
 bool mayVary(OpOperand &use, bool divisorsVary) {
   Operation *owner = use.getOwner();
   if (isa<scf::ForOp>(owner))
@@ -74,9 +78,11 @@ std::optional<int64_t> indexConstant(Value value) {
 }
 
 /// Writes a kernel as a text that is equal for two kernels if and only if they differ at most in
-/// their slots. Collects the slots.
+/// the values of their slots. Adds the slots to Kernel::slots, in an order that is the same for
+/// kernels with equal texts.
 class Skeleton {
 public:
+  /// mayDropSlices: kernels may also differ in `gantry.slices` (isSmall()).
   Skeleton(Kernel &kernel, bool mayDropSlices) : kernel_(kernel), mayDropSlices_(mayDropSlices) {
     for (func::FuncOp function : kernel.functions()) {
       divisorsMayVary_ = divisorsMayVary(function);
@@ -86,9 +92,10 @@ public:
   std::string take() { return std::move(text_); }
 
 private:
-  /// Returns whether the attribute only describes the kernel, or is changed by share-kernels. The
-  /// runtime multiplies the rounds of loops by dynamic sizes, so kernels with such loops must have
-  /// equal rounds.
+  /// Returns whether kernels that differ in the attribute can be shared: the attribute only
+  /// describes the kernel, or updateAttributes() changes it. `gantry.loops` has the number of loop
+  /// iterations (rounds). The runtime multiplies it by the dynamic sizes that the attribute names;
+  /// if there are any, the attribute is not ignored.
   bool isIgnored(NamedAttribute attribute) const {
     const StringRef name = attribute.getName();
     const auto loops = dyn_cast<LoopsAttr>(attribute.getValue());
@@ -149,13 +156,14 @@ private:
 
   Kernel &kernel_;
   const bool mayDropSlices_;
-  bool divisorsMayVary_ = false; // True: they may, in the function that is being added.
+  bool divisorsMayVary_ = false; // divisorsMayVary() for the function that is being added.
   std::string text_;
   llvm::DenseMap<Value, unsigned> numbers_;
 };
 
 /// Returns whether every device can bind the storage of each tensor of the dispatch as a whole, so
-/// that the dispatch needs no slices.
+/// that the dispatch need not be cut into slices (`gantry.slices`), launches that each bind only a
+/// part of a buffer.
 bool isSmall(DispatchOp dispatch) {
   const auto isSmallTensor = [&](Value tensor, size_t number) {
     auto type = cast<RankedTensorType>(tensor.getType());
@@ -178,7 +186,8 @@ bool isSmall(DispatchOp dispatch) {
   return isSmallTensor(dispatch.getResult(), dispatch.getInputs().size());
 }
 
-/// Kernels with equal skeletons. The first one is made to serve the dispatches of all.
+/// Kernels with equal skeletons. share() changes the first one such that it serves the dispatches
+/// of all.
 class KernelClass {
 public:
   explicit KernelClass(std::vector<Kernel> kernels) : kernels_(std::move(kernels)) {}
@@ -197,15 +206,16 @@ public:
   }
 
 private:
-  /// A slot's value is base + factor * (parameter number `parameter`).
+  /// A parameter is a new argument of the shared kernel. The value of a slot is base + factor *
+  /// (parameter number `parameter`).
   struct Affine {
     size_t parameter;
     int64_t factor, base;
   };
 
-  /// Finds the slots that differ between the kernels. Slots whose differences between the kernels
-  /// are multiples of the same numbers share a parameter. Returns false if there would be too many
-  /// parameters, or one that is not below 2^32.
+  /// Finds the slots that differ between the kernels, and chooses parameters for them. Two slots
+  /// share a parameter if their values, over the kernels, are affine functions of the same numbers.
+  /// Returns false if there would be too many parameters, or one that is 2^32 or larger.
   bool chooseParameters() {
     std::map<std::vector<int64_t>, size_t> known;
     for (size_t slot = 0; slot < kernels_.front().slots.size(); ++slot) {
@@ -215,7 +225,8 @@ private:
       const auto other = llvm::find_if(values, [&](int64_t v) { return v != values.front(); });
       if (other == values.end())
         continue;
-      // Parameters are not negative, and grow from the first kernel to the next different one.
+      // A parameter is never negative, and it is larger for the first kernel with another value
+      // than for the first kernel. Slots with the same pattern then have the same parameter.
       const bool falls = *other < values.front();
       const int64_t base = falls ? *llvm::max_element(values) : *llvm::min_element(values);
       int64_t factor = 0;
@@ -280,6 +291,8 @@ private:
     return function.getArgument(position);
   }
 
+  /// Sets those attributes of the first kernel that depend on the other kernels or on the
+  /// parameters.
   void updateAttributes() {
     size_t position = 0;
     for (func::FuncOp function : kernels_.front().functions()) {
@@ -334,7 +347,7 @@ struct ShareKernelsPass : impl::ShareKernelsBase<ShareKernelsPass> {
             found != kernels.end())
           found->second.dispatches.push_back(dispatch);
     });
-    std::map<std::string, std::vector<Kernel>> classes; // By skeleton.
+    std::map<std::string, std::vector<Kernel>> classes; // By the text of Skeleton.
     for (auto &[name, kernel] : kernels) {
       const bool mayDropSlices = llvm::all_of(kernel.dispatches, isSmall);
       std::string skeleton = Skeleton(kernel, mayDropSlices).take();

@@ -1,3 +1,4 @@
+// Implements SizeClasses, which decides which sizes of tensors are padded.
 #include "codegen/passes/size_classes.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -17,22 +18,24 @@ namespace {
 
 constexpr int64_t kVector = 4; // Elements of a vector.
 constexpr int64_t kRun = 8;    // Columns that a lane computes in the fastest kernels of matmuls.
-// The size of a multiple of kVector grows to a multiple of kRun if it grows by at most a tenth.
+// A size that has been rounded up to a multiple of kVector is rounded up to a multiple of kRun if
+// this makes it larger by at most this factor.
 constexpr double kMaxGrowth = 1.1;
 // The cost of a padded or sliced copy, in multiplications, is kCopyCost for each element and a
-// fixed cost for its dispatch. A software device copies images into blocks of channels in any case,
-// so an element of an image costs only kBlocksCopyCost. The cost of a dispatch is the number of
-// multiplications in about 10 us.
+// fixed cost for its dispatch (kernel launch). For a software device, images are copied into blocks
+// of channels in any case, so an element of an image costs only kBlocksCopyCost. The cost of a
+// dispatch is the number of multiplications that the device executes in about 10 us.
 constexpr double kCopyCost = 25, kBlocksCopyCost = 10;
 constexpr double kSoftwareDispatchCost = 1e5, kGpuDispatchCost = 1e7;
-// The multiplications of a matmul take longer by this fraction if texel loads read the rows of its
-// right operand at any address: measured 0.13 for 128 x 256 x 63, where a copy takes 0.25. Rows of
-// the left operand at any address, and an odd number of steps, cost next to nothing.
+// On a software device, a matmul takes longer by this fraction if the rows of its right operand do
+// not begin at multiples of a vector, so that texel loads read vectors at any address. Measured:
+// 0.13 for 128 x 256 x 63, where a padded copy takes 0.25. Such rows of the left operand, and a
+// number of reduction steps that is no multiple of four, cost next to nothing.
 constexpr double kOddRowsLoss = 0.15;
 
 int64_t roundUpTo(int64_t size, int64_t unit) { return (size + unit - 1) / unit * unit; }
 
-/// Returns the size that kernels handle fast, from `size` on.
+/// Returns the smallest size from `size` on that kernels handle fast.
 int64_t fastSize(int64_t size) {
   if (ShapedType::isDynamic(size) || size <= kVector)
     return size;
@@ -49,21 +52,22 @@ bool isSplat(Value tensor) {
   return constant && isa<SplatElementsAttr>(constant.getValue());
 }
 
-/// Returns whether a constant of other sizes can be made from this one.
+/// Returns whether the tensor is a constant from which a constant of other sizes can be made.
 bool isPaddable(Value tensor) {
   auto constant = tensor.getDefiningOp<arith::ConstantOp>();
   return isSplat(tensor) || (constant && typeOf(tensor).getElementTypeBitWidth() % 8 == 0 &&
                              !constantBytes(constant.getValue()).empty());
 }
 
-/// Returns whether the tensor is only the initial value of results.
+/// Returns whether the tensor is an uninitialized tensor or a fill of one, as the initial value of
+/// an operator's result is.
 bool isInitial(Value tensor) {
   auto fill = tensor.getDefiningOp<linalg::FillOp>();
   return tensor.getDefiningOp<tensor::EmptyOp>() ||
          (fill && fill.getOutputs().front().getDefiningOp<tensor::EmptyOp>());
 }
 
-/// Returns the loop that is the whole index; none for any other index.
+/// Returns the loop whose counter is the index; none for any other index.
 std::optional<unsigned> loopOf(AffineExpr index) {
   auto dim = dyn_cast<AffineDimExpr>(index);
   return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
@@ -77,6 +81,7 @@ std::optional<std::pair<OpOperand *, OpOperand *>> productsOf(linalg::GenericOp 
   return factorsOf(op);
 }
 
+/// Returns whether an index of the map is the counter of the loop.
 bool hasLoop(AffineMap map, unsigned loop) {
   return llvm::any_of(map.getResults(), [&](AffineExpr index) { return loopOf(index) == loop; });
 }
@@ -113,6 +118,7 @@ unsigned SizeClasses::find(unsigned node) const {
   return node;
 }
 
+/// Notes that dimension `dim` of the tensor has, at this use, the size of the node's class.
 void SizeClasses::link(OpOperand &use, unsigned dim, unsigned node) {
   linkedUses_[{&use, dim}] = node;
   // Constants and initial values are made for each use, so their other uses do not matter.
@@ -120,6 +126,7 @@ void SizeClasses::link(OpOperand &use, unsigned dim, unsigned node) {
     unite(nodesOf(use.get()) + dim, node);
 }
 
+/// Notes that dimension `dim` of an operator's result has the size of the node's class.
 void SizeClasses::linkResult(Value result, unsigned dim, unsigned node) {
   linkedResults_[{result, dim}] = node;
   unite(nodesOf(result) + dim, node);
@@ -150,12 +157,13 @@ void SizeClasses::addGeneric(linalg::GenericOp op) {
           if (auto loop = loopOf(part))
             fixed.set(*loop);
         });
-  // The body of a reduction may tell the steps apart by their index.
+  // The body of a reduction that uses a loop's index may not ignore additional steps of this loop.
   op.walk([&](linalg::IndexOp index) {
     if (op.getNumReductionLoops() > 0)
       fixed.set(static_cast<unsigned>(index.getDim()));
   });
-  // A splat has its value in the padding, too, so a reduction loop over it keeps its size.
+  // A splat constant would have its value in the padding too, which may not be zero, so a reduction
+  // loop over it keeps its size.
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
     for (OpOperand *use : op.getDpsInputOperands())
       if (op.getIteratorTypesArray()[loop] != utils::IteratorType::parallel &&
@@ -175,7 +183,8 @@ void SizeClasses::addGeneric(linalg::GenericOp op) {
       linkResult(op.getResult(0), static_cast<unsigned>(d), first + *loop);
 }
 
-/// Links a dimension with the dimension of the other shape that has the same elements.
+/// Links a dimension of a reshape's source with a dimension of its result if both have the same
+/// index: all other dimensions of their group have the extent 1.
 void SizeClasses::addReshape(Operation *op) {
   Value source = op->getOperand(0), result = op->getResult(0);
   const bool expands = isa<tensor::ExpandShapeOp>(op);
@@ -201,7 +210,8 @@ void SizeClasses::addReshape(Operation *op) {
   }
 }
 
-/// Links the dimensions along which a pad, a slice or a concatenation moves nothing.
+/// Links the dimensions of the operands and of the result of a pad, a slice or a concatenation
+/// along which the operation neither moves nor adds nor drops elements.
 void SizeClasses::addMove(Operation *op) {
   Value result = op->getResult(0);
   const int64_t rank = typeOf(result).getRank();
@@ -230,9 +240,10 @@ void SizeClasses::addMove(Operation *op) {
 
 // ---- Decisions ----------------------------------------------------------------------------------
 
-/// Returns whether texel loads read the rows of both factors as vectors at any address, and kernels
-/// compute any number of steps: of a matmul of floats, with a batch or without, whose factors are
-/// no images. Bytes are read as words of four, which begin at multiples of four.
+/// Returns whether kernels with texel loads need no padding for the matmul `op` with the factors
+/// `a` and `b`: they read rows at any address as vectors, and compute any number of reduction
+/// steps. This holds for a matmul of floats, with or without a batch, whose factors are no images.
+/// It does not hold for bytes, which are read as words of four that begin at multiples of four.
 static bool readsOddRows(linalg::GenericOp op, OpOperand *a, OpOperand *b) {
   for (auto [factor, other] : {std::pair{a, b}, std::pair{b, a}}) {
     const AffineMap map = op.getMatchingIndexingMap(factor);
@@ -280,6 +291,8 @@ void SizeClasses::addGain(linalg::GenericOp op) {
     windows |=
         !op.getMatchingIndexingMap(factor).isProjectedPermutation(/*allowZeroInResults=*/true);
   }
+  // Adds the gain for index `position` of the result if the index is a loop over the filter's
+  // channels. Without a filter, adds it if `withoutFilter` is set.
   const auto addIf = [&](unsigned position, bool withoutFilter) {
     const auto loop = loopOf(result.getResult(position));
     if (loop && (filter ? hasLoop(op.getMatchingIndexingMap(filter), *loop) : withoutFilter))
@@ -290,7 +303,7 @@ void SizeClasses::addGain(linalg::GenericOp op) {
     addIf(1, windows);
 }
 
-/// Adds the costs of slices and padded copies to the classes.
+/// Adds to the classes the costs of the slices and padded copies that convert between sizes.
 void SizeClasses::addConversions(Block &block) {
   const auto add = [&](Value tensor, unsigned dim) {
     const bool isImage = typeOf(tensor).getRank() >= 3 && dim == 1;
@@ -307,7 +320,8 @@ void SizeClasses::addConversions(Block &block) {
       const auto isExact = [&](OpOperand &use) {
         return !isa<tensor::DimOp>(use.getOwner()) && !linkedUses_.contains({&use, d});
       };
-      // A sum of which all users read a slice stores only the slice.
+      // If all users of a reduction's result read a slice of it, only the slice is stored, so the
+      // conversion costs nothing.
       auto sum = tensor.getDefiningOp<linalg::GenericOp>();
       const bool storesSlice =
           sum && sum.getNumReductionLoops() > 0 && llvm::all_of(tensor.getUses(), isExact);

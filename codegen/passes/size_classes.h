@@ -2,12 +2,13 @@
 // kernels access memory in vectors and need no tails. The pass pad-sizes applies the decisions.
 //
 // A loop of an operator and the dimensions of tensors that it indexes must have the same size.
-// Such loops and dimensions form a class. A use or a result of an operator that cannot have padding
-// in a dimension is not linked to the class; a slice or a padded copy then converts between the
-// sizes. A class is padded if this speeds up matmuls and convolutions by more than the conversions
-// cost.
+// Such loops and dimensions form a class. If an operand or the result of an operator cannot have
+// padding in a dimension, it is not linked to the class. A slice of the tensor, or a padded copy,
+// then converts between the sizes. A class is padded if this speeds up matmuls and convolutions by
+// more than the conversions cost.
 //
-// Threads: belongs to one function and one thread. Valid until the function changes.
+// Threads: an object belongs to one function and one thread. It is valid until the function
+// changes.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -18,29 +19,33 @@ namespace gantry::codegen {
 
 class SizeClasses {
 public:
-  /// blocks: the device is a software device, for which images are stored in blocks of channels.
+  /// blocks: the device is a software device (a Vulkan driver that runs on the CPU), for which
+  /// images are stored in blocks of channels.
   SizeClasses(mlir::Block &block, bool blocks);
 
   bool anyPadded() const { return anyPadded_; }
 
-  /// Returns the sizes that a use of a tensor should have, or that a result has. They are the
-  /// tensor's own or larger.
+  /// Returns the sizes that a tensor should have at this use, or that this result should get. Each
+  /// is the tensor's own size or a larger one.
   llvm::SmallVector<int64_t> sizesOf(mlir::OpOperand &use) const;
   llvm::SmallVector<int64_t> sizesOf(mlir::Value result) const;
 
   /// Returns whether the class of a loop has a larger size than the loop.
   bool isPadded(mlir::linalg::GenericOp op, unsigned loop) const;
 
-  /// Returns whether a reduction runs over the padding of the tensor, which must then be zero. The
-  /// padding of a sum of integer products may have any value if the other factor is a constant.
+  /// Returns whether the padding of the tensor must be zero because a reduction runs over it. In a
+  /// sum of integer products, the padding of one factor may have any value if the other factor is a
+  /// constant, because the padding of constants is zero.
   bool needsZeros(mlir::Value tensor) const;
 
 private:
   struct Class {
-    int64_t size = 0, padded = 0; // `size` is kDynamic if it is not one known number.
-    double gain = 0, cost = 0;    // In multiplications.
-    bool needsZeros = false;      // A reduction needs zeros in the padding of computed tensors.
-    bool isFixed = false;         // A reduction of the class would not ignore zeros.
+    // The size in the program, kDynamic if it is not one known number; and the size with padding.
+    int64_t size = 0, padded = 0;
+    // The time that padding saves and the time that conversions take, in multiplications.
+    double gain = 0, cost = 0;
+    bool needsZeros = false; // A reduction needs zeros in the padding of computed tensors.
+    bool isFixed = false;    // The size must not grow: a reduction would not ignore zeros.
   };
 
   unsigned nodesOf(mlir::Value tensor);
@@ -68,7 +73,7 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> loops_; // The node of loop 0.
   mutable std::vector<unsigned> parents_;             // By node; a root is its own parent.
   std::vector<Class> classes_;                        // By the class's root node.
-  // The nodes to which dimensions of uses and of results are linked.
+  // The node to which a dimension of a use, or of a result, is linked.
   llvm::DenseMap<std::pair<mlir::OpOperand *, unsigned>, unsigned> linkedUses_;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, unsigned> linkedResults_;
   bool blocks_;

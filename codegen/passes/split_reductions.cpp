@@ -1,4 +1,6 @@
-// split-reductions: see Passes.td.
+// Implements the pass split-reductions (Passes.td), which divides a reduction with many steps, or
+// with too few results to keep a GPU busy, into two reductions. A step is an iteration of the
+// reduction loops; one invocation executes all steps of a result element.
 #include "codegen/passes/passes.h"
 #include "codegen/passes/tensor_dims.h"
 #include "codegen/tiling/linalg_patterns.h"
@@ -21,33 +23,37 @@ using namespace mlir;
 
 namespace {
 
-// A reduction with more steps is split, because some drivers stop loops after 65,535 rounds. The
-// nested loops of a reduction run in total fewer than twice as many rounds as it has steps.
+// A reduction with more steps is split, because some drivers stop loops after 65,535 rounds. In
+// total, the nested loops of a reduction run fewer than twice as many rounds as there are steps.
 constexpr int64_t kMaxSteps = 32768;
 constexpr int64_t kMaxPartSteps = 4096;   // Limit on the steps of each part of a split reduction.
 constexpr int64_t kMaxRowSteps = 1 << 18; // A subgroup shares a row of at most this many elements.
-// A sum of products is divided among more invocations only if each of them still has this many
-// steps, and into at most this many parts.
+// A sum of products whose result is small is divided into parts, which different invocations
+// compute. Each part keeps at least kMinSharedSteps steps, and there are at most kMaxSharedParts
+// parts.
 constexpr int64_t kMinSharedSteps = 128, kMaxSharedParts = 32;
-// A sum of products is divided until each invocation has at most this many points. Measured on an
-// H200: of 4, 8, 16 and 32, 16 gave the fastest convolutional networks at batch 1 (ResNet-50: 2.88,
-// 2.44, 2.33 and 2.28 ms; 2.80 ms undivided).
+// Such a sum is divided into at most so many parts that each invocation computes this many elements
+// of the first reduction's result. Measured on an H200 for 4, 8, 16 and 32 with convolutional
+// networks at batch 1: ResNet-50 takes 2.88, 2.44, 2.33 and 2.28 ms, and 2.80 ms undivided; over
+// all networks, 16 is fastest.
 constexpr int64_t kPointsPerInvocation = 16;
 
 /// How a reduction becomes two. If `part` is 0, the whole loop `dim` becomes a parallel loop of the
-/// first reduction and the reduction loop of the second. Otherwise the loop is divided into `parts`
-/// parts of `part` steps: the first reduction reduces each part, the second combines the parts.
+/// first reduction and the reduction loop of the second. Otherwise the loop `dim` is divided into
+/// `parts` parts of `part` steps: the first reduction reduces each part, the second combines the
+/// results of the parts.
 struct Split {
   unsigned dim = 0;
   int64_t part = 0, parts = 0;
   bool padded = false; // The extent is not part * parts; the last part is padded.
-  // The loop over the parts is the first dimension of the first reduction's result instead of the
-  // last, so that the last dimension stays the one along which neighbours are computed together.
+  // Whether the loop over the parts is the first dimension of the first reduction's result instead
+  // of the last. The last dimension, along which an invocation computes neighbours, then stays the
+  // same.
   bool leading = false;
 };
 
-/// Returns whether every index of an operand that depends on the loop is the loop itself, and not,
-/// for example, the sum of two loops in a window.
+/// Returns whether every index of an operand that depends on the loop `dim` is the loop's counter
+/// itself, and not, for example, the sum of two counters, as in a window.
 bool isPlain(linalg::GenericOp op, unsigned dim) {
   return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
     return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
@@ -58,8 +64,9 @@ bool isPlain(linalg::GenericOp op, unsigned dim) {
 
 /// Returns whether the reduction is part of a softmax or a normalization: it reduces the last
 /// dimension of its only operand, and an operator that depends on its result reads the same
-/// operand. form-dispatches makes a row kernel of such operators, in which a subgroup shares a row,
-/// so one invocation executes only a part of the steps.
+/// operand. Such operators become one kernel in which a subgroup shares a row, so one invocation
+/// executes only a part of the steps, and the reduction need not be split. ranges: the extents of
+/// the loops. dim: a reduction loop.
 bool isOfRows(linalg::GenericOp op, ArrayRef<int64_t> ranges, unsigned dim) {
   if (op.getNumDpsInputs() != 1 || op.getNumReductionLoops() != 1 || ranges[dim] > kMaxRowSteps)
     return false;
@@ -76,9 +83,9 @@ bool isOfRows(linalg::GenericOp op, ArrayRef<int64_t> ranges, unsigned dim) {
   return false;
 }
 
-/// Returns how to split a sum of products of f32 whose result has too few points to keep
-/// `invocations` invocations busy; none if it has enough, or too few steps. `plain`: the reduction
-/// loops that can be split.
+/// Returns how to split a sum of products of f32 whose result has too few elements (points) to keep
+/// `invocations` invocations busy. None if the result has enough, or if there are too few steps.
+/// `ranges`: the extents of the loops. `plain`: the reduction loops that can be split.
 std::optional<Split> chooseSharedSplit(linalg::GenericOp op, ArrayRef<int64_t> ranges,
                                        ArrayRef<unsigned> plain, int64_t invocations) {
   const auto isStatic = [](Type type) {
@@ -96,8 +103,8 @@ std::optional<Split> chooseSharedSplit(linalg::GenericOp op, ArrayRef<int64_t> r
     operands += cast<RankedTensorType>(input.getType()).getNumElements();
   const int64_t points =
       std::max<int64_t>(1, cast<RankedTensorType>(op.getResult(0).getType()).getNumElements());
-  // The parts together are not larger than the operands, because they are written and read again
-  // and take memory.
+  // The results of all parts together are at most as large as the operands, because they are
+  // written and read again and take memory.
   int64_t parts = std::min({invocations * kPointsPerInvocation / points, steps / kMinSharedSteps,
                             operands / points, kMaxSharedParts, ranges[longest]});
   while (parts > 1 && ranges[longest] % parts != 0)
@@ -109,7 +116,8 @@ std::optional<Split> chooseSharedSplit(linalg::GenericOp op, ArrayRef<int64_t> r
   return split;
 }
 
-/// Returns how to split a reduction, or none if it is not split. invocations: see Passes.td.
+/// Returns how to split a reduction, or none if it is not split. invocations: the number of
+/// invocations that keep the device busy; 0 if it is not known.
 std::optional<Split> chooseSplit(linalg::GenericOp op, int64_t invocations) {
   if (op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics())
     return std::nullopt;
@@ -129,7 +137,7 @@ std::optional<Split> chooseSplit(linalg::GenericOp op, int64_t invocations) {
   }
   if (plain.empty() || total == 0)
     return std::nullopt;
-  if (dynamic) // The number of steps is unknown. Each of two reductions has fewer steps.
+  if (dynamic) // The number of steps is unknown. Two reductions have fewer steps each.
     return plain.size() > 1 ? std::optional(Split{plain.front()}) : std::nullopt;
   if (total <= kMaxSteps)
     return chooseSharedSplit(op, ranges, plain, invocations);
@@ -158,8 +166,8 @@ std::optional<Split> chooseSplit(linalg::GenericOp op, int64_t invocations) {
   return split;
 }
 
-/// Returns the operand with dimension `position` divided into two, [.., parts, part, ..], after
-/// padding it if the split needs that.
+/// Returns the operand with dimension `position` divided into two, of the extents split.parts and
+/// split.part. Pads the dimension first if the split needs that.
 Value inParts(OpBuilder &builder, Location loc, Value operand, unsigned position,
               const Split &split) {
   auto type = cast<RankedTensorType>(operand.getType());
@@ -187,8 +195,8 @@ Value inParts(OpBuilder &builder, Location loc, Value operand, unsigned position
 }
 
 /// Adapts the cloned body of the first reduction `op`, in which loop split.dim counts within a part
-/// and loop `partsDim` counts the parts: replaces the index of the divided loop by the index in its
-/// original extent `range`, and ignores steps in the padding.
+/// and loop `partsDim` counts the parts. Replaces the index of loop split.dim by the index of the
+/// original loop, whose extent was `range`, and lets the body ignore steps in the padding.
 void adaptBody(OpBuilder &builder, linalg::GenericOp op, const Split &split, unsigned partsDim,
                int64_t range) {
   Block &body = op.getRegion().front();

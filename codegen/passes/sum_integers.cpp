@@ -1,4 +1,6 @@
-// sum-integers: see Passes.td.
+// Implements the pass sum-integers (Passes.td), which computes matmuls and convolutions of tensors
+// that are dequantized from 8 bits as sums of integer products, and multiplies the sums by the
+// scales.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/tiling/linalg_patterns.h"
@@ -21,18 +23,19 @@ using namespace mlir;
 
 namespace {
 
-/// An operand of a sum that is dequantized from 8 bits: (q - zero point) * scale.
+/// An operand of a sum of products that is dequantized from 8 bits: its elements are (q - zero
+/// point) * scale, where q is a byte.
 struct Dequantized {
   linalg::GenericOp op;      // The dequantization.
-  tensor::PadOp pad;         // The pad between op and the sum, or null.
+  tensor::PadOp pad;         // The pad with zeros between op and the sum, or null.
   Value quantized;           // The tensor of bytes.
   Value integer, scale;      // Values of op's body: q - zero point as i32, and the scale as f32.
-  int64_t zeroPoint = 0;     // Used if constantZero is set.
-  bool constantZero = false; // Whether the zero point is one constant.
+  int64_t zeroPoint = 0;     // The zero point if constantZero is set.
+  bool constantZero = false; // Whether the zero point is one constant, and not a tensor.
   int64_t magnitude = 0;     // Upper limit of |q - zero point|.
 };
 
-/// Returns whether the body computes the value without its argument `argument`.
+/// Returns whether `value`, a value in a body, does not depend on the body's argument `argument`.
 bool isIndependentOf(Value value, BlockArgument argument) {
   if (value == argument)
     return false;
@@ -43,9 +46,9 @@ bool isIndependentOf(Value value, BlockArgument argument) {
                       [&](Value operand) { return isIndependentOf(operand, argument); });
 }
 
-/// Sets the integer, the tensor, the zero point and the magnitude of `found`. converted: the value
-/// that the body of found.op converts to f32. Returns false if it is not a byte minus a zero point,
-/// or if the zero point cannot be used as padding.
+/// Sets the integer, the tensor of bytes, the zero point and the magnitude of `found`. converted:
+/// the value that the body of found.op converts to f32. Returns false if this value is not a byte
+/// minus a zero point, or if there is a pad and the zero point cannot be its padding.
 bool matchInteger(Dequantized &found, Value converted) {
   found.integer = converted;
   Value extended = converted;
@@ -77,7 +80,8 @@ bool matchInteger(Dequantized &found, Value converted) {
 /// Returns the dequantization that computes a tensor, or none.
 std::optional<Dequantized> matchDequantized(Value tensor) {
   Dequantized found;
-  if ((found.pad = tensor.getDefiningOp<tensor::PadOp>())) {
+  found.pad = tensor.getDefiningOp<tensor::PadOp>();
+  if (found.pad) {
     Value padding = found.pad.getConstantPaddingValue();
     if (!padding || !matchPattern(padding, m_AnyZeroFloat()))
       return std::nullopt;
@@ -104,7 +108,8 @@ std::optional<Dequantized> matchDequantized(Value tensor) {
   return std::nullopt;
 }
 
-/// Returns whether the body is accumulator + a * b.
+/// Returns whether the operator is a reduction whose body is accumulator + a * b, with elements a
+/// and b of two different operands.
 bool isSumOfProducts(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 || op.getNumResults() != 1)
     return false;
@@ -123,11 +128,11 @@ bool isSumOfProducts(linalg::GenericOp op) {
          product.getRhs() != accumulator;
 }
 
-/// Returns the map of an operand of a dequantization over the loops of the sum. `own` is its map
-/// over the elements of the dequantization's result, and `ofResult` the map of that result over the
-/// loops of the sum. None if an index of `own` is neither one dimension nor a constant. With
-/// `parallelOnly`, also none if an index of the returned map is neither a parallel loop nor a
-/// constant.
+/// Returns the indexing map of an operand of a dequantization in terms of the loops of `sum`. `own`
+/// is the operand's map in terms of the dimensions of the dequantization's result, and `ofResult`
+/// is the map of this result in terms of the loops. None if an index of `own` is neither one
+/// dimension nor a constant. With `parallelOnly`, also none if an index of the returned map is
+/// neither a parallel loop nor a constant.
 std::optional<AffineMap> throughSum(AffineMap own, AffineMap ofResult, linalg::GenericOp sum,
                                     bool parallelOnly) {
   auto iterators = sum.getIteratorTypesArray();
@@ -147,8 +152,8 @@ std::optional<AffineMap> throughSum(AffineMap own, AffineMap ofResult, linalg::G
   return AffineMap::get(ofResult.getNumDims(), 0, exprs, own.getContext());
 }
 
-/// Clones `value`, and the operations of its body that compute it, to the builder's position.
-/// `mapping` has the values that replace arguments of the body.
+/// Clones, to the builder's position, the operations of a body that compute `value`, and returns
+/// the new value. `mapping` has the values that replace arguments of the body.
 Value clone(OpBuilder &builder, Value value, IRMapping &mapping) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
@@ -163,8 +168,8 @@ Value clone(OpBuilder &builder, Value value, IRMapping &mapping) {
   return result;
 }
 
-/// Rewrites one sum of products. rewrite() calls the steps in order. The first three return false
-/// if the sum cannot be rewritten, and do not change the program.
+/// Rewrites one sum of products. rewrite() calls the steps in order. The first three steps do not
+/// change the program, and return false if the sum cannot be rewritten.
 class IntegerSum {
 public:
   explicit IntegerSum(linalg::GenericOp op)
@@ -186,8 +191,10 @@ private:
   /// Another operand of a dequantization: a tensor of scales or of zero points.
   struct Extra {
     Value tensor;
-    AffineMap map; // Over the loops of the sum; for scales, finally over the result's elements.
-    unsigned side; // The operand of the sum: 0 or 1.
+    // In terms of the loops of the sum; for scales, mapScalesToResult() changes it to the
+    // dimensions of the sum's result.
+    AffineMap map;
+    unsigned side;          // The operand of the sum: 0 or 1.
     BlockArgument argument; // The argument of the dequantization's body for this tensor.
   };
 
@@ -219,7 +226,8 @@ private:
   }
 
   /// Collects the tensors of scales and zero points. Returns false if a padded operand has such a
-  /// tensor, because the tensor has no elements for the padding.
+  /// tensor, because the tensor has no elements for the padding, or if a map of such a tensor is
+  /// not simple enough (throughSum()).
   bool collectExtras() {
     for (unsigned i : {0u, 1u}) {
       Dequantized &side = sides_[i];
@@ -246,7 +254,8 @@ private:
     return true;
   }
 
-  /// Changes the maps of scales from maps over the loops of the sum to maps over its result.
+  /// Changes the maps of scales from the loops of the sum to the dimensions of its result. Returns
+  /// false if the result does not depend on one of the loops.
   bool mapScalesToResult() {
     for (Extra &extra : scales_) {
       llvm::SmallVector<AffineExpr> exprs;
@@ -264,8 +273,8 @@ private:
     return true;
   }
 
-  /// Returns the tensor of bytes of an operand. If the operand is padded with 0, pads the tensor
-  /// with the zero point.
+  /// Returns the tensor of bytes of an operand. If the operand is padded with 0.0, pads the tensor
+  /// of bytes with the zero point.
   Value integersOf(const Dequantized &side) {
     tensor::PadOp pad = side.pad;
     if (!pad)

@@ -1,3 +1,4 @@
+// Implements the derivation of tensor sizes, and the helpers for reshapes and copies.
 #include "codegen/passes/tensor_dims.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -64,7 +65,7 @@ void hoistArgumentDims(Block &block) {
   }
 }
 
-/// Returns the product or the sum of two sizes.
+/// Returns the product of two sizes if `product` is set, otherwise their sum.
 static OpFoldResult combine(OpBuilder &builder, Location loc, OpFoldResult a, OpFoldResult b,
                             bool product) {
   AffineExpr x = builder.getAffineSymbolExpr(0), y = builder.getAffineSymbolExpr(1);

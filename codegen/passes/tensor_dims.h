@@ -1,4 +1,4 @@
-// Sizes of the tensors of the program's function, and reshapes of tensors.
+// Finds the sizes of tensors in the program's function, sees through reshapes, and copies tensors.
 #pragma once
 
 #include "mlir/IR/Builders.h"
@@ -7,27 +7,30 @@
 
 namespace gantry::codegen {
 
-/// The offset and the size of every transient are multiples of this, in bytes.
+/// The arena is the memory of all transients, the tensors that only dispatches of one run read. The
+/// offset in the arena and the size of every transient are multiples of this, in bytes.
 inline constexpr uint32_t kArenaAlignment = 256;
 
-/// Returns the extents of a tensor as constants or index values, derived from the operation that
-/// produces it. The necessary index arithmetic is created at the builder's insertion point.
+/// Returns the extents of a tensor as constants or index values. Dynamic ones are derived from the
+/// operation that produces the tensor. The necessary index arithmetic is created at the builder's
+/// insertion point.
 llvm::SmallVector<mlir::OpFoldResult> tensorDims(mlir::OpBuilder &builder, mlir::Value tensor);
 
 /// Creates one tensor.dim at the block's start for each dynamic dimension of the block's arguments,
-/// and replaces all others by it. Equal sizes are then the same value.
+/// and replaces all other tensor.dim operations of this dimension by it. Each size is then one
+/// value.
 void hoistArgumentDims(mlir::Block &block);
 
 /// Returns the tensor that `tensor` views through reshapes; `tensor` itself if it is not a reshape.
 mlir::Value viewedTensor(mlir::Value tensor);
 
-/// Returns whether the function returns the tensor or a reshape of it.
+/// Returns whether the program's function returns the tensor or a reshape of it.
 bool isReturned(mlir::Value tensor);
 
-/// Returns the extent, or an assumed size if it is dynamic.
+/// Returns the extent, or 64 if it is dynamic.
 double assumedExtent(int64_t extent);
 
-/// Returns the number of elements, with an assumed size for each dynamic dimension.
+/// Returns the number of elements of a tensor, with assumedExtent() for each dimension.
 double assumedElements(mlir::RankedTensorType type);
 
 /// Creates an operator that copies a tensor, and returns the copy.

@@ -1,7 +1,7 @@
-// The methods come from these sources. Argument reductions: W. J. Cody and W. Waite, "Software
-// Manual for the Elementary Functions" (1980). Most polynomials: S. Moshier's Cephes library.
-// Arithmetic on pairs of floats: T. J. Dekker, "A floating-point technique for extending the
-// available precision" (1971).
+// Implements accurate_math.h. The methods come from these sources. Argument reductions: W. J. Cody
+// and W. Waite, "Software Manual for the Elementary Functions" (1980). Most polynomials: S.
+// Moshier's Cephes library. Arithmetic on pairs of floats: T. J. Dekker, "A floating-point
+// technique for extending the available precision" (1971).
 #include "codegen/targets/accurate_math.h"
 
 #include "codegen/targets/float_emitter.h"
@@ -75,7 +75,7 @@ Term exponential(Term x, int scale = 0) {
   return scaled(exponentialOfRest(reduced), scale ? plus(n, scale) : n);
 }
 
-/// Returns e^x - 1, as 2 * (2^(n-1) * (e^r - 1) + (2^(n-1) - 1/2)).
+/// Returns e^x - 1, as 2 * (2^(n-1) * (e^r - 1) + (2^(n-1) - 1/2)), where x = n * ln 2 + r.
 Term exponentialMinusOne(Term x) {
   FloatEmitter &e = *x.emitter;
   Term bounded = e.select(x < -40, -40, x);
@@ -98,7 +98,7 @@ struct Split {
 
 Split split(Term x) {
   FloatEmitter &e = *x.emitter;
-  constexpr uint32_t kSqrtHalf = 0x3f3504f3;
+  constexpr uint32_t kSqrtHalf = 0x3f3504f3; // The bits of sqrt(1/2).
   Term isDenormal = x < kSmallestNormal;
   Term bits = e.bits(e.select(isDenormal, x * 0x1p23, x));
   Term exponent = shiftRightSigned(minus(bits, e.integer(kSqrtHalf)), 23);
@@ -207,7 +207,8 @@ Term power(Term x, Term y) {
   Term isExtreme = either(isZero, base == kInfinity);
   Term extreme = e.select(e.compare(arith::CmpIPredicate::eq, isZero, y < 0), kInfinity, 0.0);
   Term result = e.select(isExtreme, extreme, powerOfMagnitude(base, y));
-  // Odd powers have the sign of the base. A power of a negative number is NaN if y is no integer.
+  // If y is odd, the result has the sign of x. If y is no integer, the result is NaN for a negative
+  // finite x.
   result = e.select(isOdd, withSign(result, x), result);
   Term isNegative = both(x < 0, e.compare(FloatPredicate::UNE, x, e.number(-kInfinity)));
   Term isFraction = e.compare(FloatPredicate::ONE, floor(y), y);
@@ -267,7 +268,7 @@ Term hyperbolicCosine(Term x) {
 
 Term inverseHyperbolicSine(Term x) {
   FloatEmitter &e = *x.emitter;
-  constexpr double kLarge = 1500; // For larger x, x^2 + 1 rounds to x^2.
+  constexpr double kLarge = 1500; // For larger x, asinh x is ln(2x) within half an ulp.
   Term a = magnitude(x), z = a * a;
   Term small =
       polynomial(z, {2.0122003309e-2, -4.2699340972e-2, 7.4847586088e-2, -1.6666288134e-1}) * z *
@@ -374,7 +375,7 @@ template <typename Op, size_t operands> struct Expand : OpRewritePattern<Op> {
   }
 
 private:
-  static constexpr unsigned kBenefit = 2; // Preferred to MLIR's own approximations.
+  static constexpr unsigned kBenefit = 2; // Higher than that of MLIR's own approximations.
   Function function_;
 };
 

@@ -15,7 +15,7 @@ class RewritePatternSet;
 namespace gantry::codegen {
 
 /// Adds patterns for exp, expm1, log, log1p, pow, erf, sin, cos, tan, sinh, cosh, tanh and the
-/// inverses of these six, and for arith.maximumf and arith.minimumf, which order -0 below +0 and
+/// inverses of the last six, and for arith.maximumf and arith.minimumf, which order -0 below +0 and
 /// return NaN if an operand is NaN.
 void populateAccurateMathPatterns(mlir::RewritePatternSet &patterns);
 

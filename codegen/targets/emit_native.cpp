@@ -1,4 +1,5 @@
-// emit-native: see passes/Passes.td.
+// Implements the pass emit-native, which writes kernels as PTX or AMDGPU assembly
+// (passes/Passes.td).
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/targets/native.h"

@@ -1,3 +1,4 @@
+// Implements exact_arithmetic.h, and knownFloat() of float_emitter.h.
 #include "codegen/targets/exact_arithmetic.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -177,8 +178,8 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
     FloatEmitter e(rewriter, op.getLoc(), single);
     const Term x = in.getType() == single ? e.term(in) : roundedToOdd(e, in);
     // Let 2^p be the largest power of two that is at most |x|. Adding and subtracting 2^(p + 13)
-    // rounds |x| to 11 bits, ties to even. p is at least -14, the exponent of the smallest normal
-    // f16.
+    // rounds |x| to 11 bits, ties to even. p is clamped to [-14, 17]: -14 is the exponent of the
+    // smallest normal f16, and numbers from 2^17 on become infinity in any case.
     const Term a = magnitude(x);
     Term power = e.bits(a) & 0x7f800000u;
     power = e.integers<arith::MaxUIOp>(power, e.integer(bitsOfPower(-14)));
@@ -194,8 +195,9 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// Expands the rounding of f64 to the nearest integer, ties to even: in [2^52, 2^53) the distance
-/// of numbers is 1, so adding 2^52 rounds a smaller magnitude. Larger numbers, zeros and NaN stay.
+/// Expands the rounding of f64 to the nearest integer, ties to even. Neighbouring numbers in [2^52,
+/// 2^53) have the distance 1. Adding 2^52 to a magnitude below 2^52 therefore rounds it to an
+/// integer, and subtracting 2^52 again gives this integer. Larger numbers, zeros and NaN stay.
 struct ExpandRoundEven : OpRewritePattern<math::RoundEvenOp> {
   using OpRewritePattern::OpRewritePattern;
 

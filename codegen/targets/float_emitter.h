@@ -1,10 +1,10 @@
-// C++ operators that build f32 arithmetic in the arith dialect. accurate_math.cpp,
+// C++ operators on Terms, which build f32 arithmetic in the arith dialect. accurate_math.cpp,
 // trigonometry.cpp and exact_arithmetic.cpp write their formulas with them.
 //
-// A Term is an SSA value, a scalar or a vector. Every addition, subtraction, multiplication and
-// division of floats has the attribute kNoContraction, so that a driver computes it as written:
-// error-free transformations and cancellations depend on every rounding. A constant operand is
-// splat to all elements of a vector.
+// Every addition, subtraction, multiplication and division of floats has the attribute
+// kNoContraction, so that a driver computes it as written: error-free transformations and
+// cancellations depend on every rounding. In a formula on vectors, a constant operand becomes a
+// vector whose elements all have the constant's value.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,12 +25,15 @@ std::optional<llvm::APFloat> knownFloat(mlir::Value value);
 
 class FloatEmitter;
 
-/// A float, an integer or a condition of a formula, and the emitter that builds operations on it.
+/// An operand or a result in a formula. The value is an f32, an i32, or an i1 that a comparison
+/// returns; in a formula on vectors, a vector of these. The emitter builds operations on the value
+/// and must outlive the term.
 struct Term {
   mlir::Value value;
   FloatEmitter *emitter;
 };
 
+/// Builds the operations of a formula at the insertion point of an OpBuilder.
 class FloatEmitter {
 public:
   /// `like` is the type of all floats of the formula: f32, or a vector of f32.
@@ -74,15 +77,15 @@ public:
     return select(condition, number(a), number(b));
   }
 
-  /// Casts between the bits of f32 and i32.
+  /// bits() reinterprets the bits of an f32 as an i32, and fromBits() those of an i32 as an f32.
   Term bits(Term a) {
     return term(builder_.create<mlir::arith::BitcastOp>(loc_, integer_, a.value));
   }
   Term fromBits(Term a) {
     return term(builder_.create<mlir::arith::BitcastOp>(loc_, float_, a.value));
   }
-  /// Converts between the values of f32 and i32. The result for a float outside of i32 is
-  /// undefined.
+  /// toInteger() converts the value of an f32 to an i32 and discards the fraction. Its result is
+  /// undefined if the value is outside of the range of i32. The other two convert an i32 to an f32.
   Term toInteger(Term a) {
     return term(builder_.create<mlir::arith::FPToSIOp>(loc_, integer_, a.value));
   }
@@ -164,7 +167,7 @@ inline Term withSign(Term value, Term sign) {
   return e.fromBits(e.bits(value) ^ (e.bits(sign) & 0x80000000u));
 }
 
-/// Returns coefficients[0] * x^n + ... + coefficients[n], by Horner's rule.
+/// Returns coefficients[0] * x^n + ... + coefficients[n] by Horner's rule, for n + 1 coefficients.
 inline Term polynomial(Term x, std::initializer_list<double> coefficients) {
   const double *next = coefficients.begin();
   Term sum = x.emitter->number(*next++);

@@ -1,10 +1,10 @@
 // Lowers kernels to PTX and to AMDGPU assembly with LLVM's back ends.
 //
-// The input is the functions on buffers that emit-kernels makes, which also become SPIR-V. A kernel
-// takes one pointer to global memory per buffer, then one i32 per dynamic dimension, both in the
-// order of their indices in #gantry.binding, the attribute of the kernel's arguments. The caller
-// launches up to artifact::kWorkgroupsAlongX workgroups along x, and as many rows of workgroups
-// along y as needed.
+// The input is the functions on buffers that the pass emit-kernels makes, which also become SPIR-V.
+// A kernel takes one pointer to global memory per buffer, then one i32 per dynamic dimension, both
+// in the order of their indices in #gantry.binding, the attribute of the kernel's arguments. To
+// launch n workgroups, the caller launches min(n, k) along x and ceil(n / k) along y, where k is
+// artifact::kWorkgroupsAlongX.
 //
 // Thread safety: there is no shared state, so different modules may be lowered at the same time.
 #pragma once

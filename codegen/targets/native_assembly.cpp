@@ -1,5 +1,5 @@
-// Translates the LLVM dialect to LLVM IR, optimises the IR, and writes assembly with LLVM's back
-// ends.
+// Implements parseNativeTarget(), registerNativeDialects() and assembleNative() of native.h. The
+// latter translates the LLVM dialect to LLVM IR, optimises the IR, and writes assembly.
 #include "codegen/targets/native.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -27,8 +27,8 @@ namespace {
 
 using Backend = NativeTarget::Backend;
 
-constexpr const char *kPtxVersion =
-    "+ptx70"; // The PTX version of CUDA 11.0, which every driver since 2020 accepts.
+/// The PTX version of CUDA 11.0, which every driver since 2020 accepts.
+constexpr const char *kPtxVersion = "+ptx70";
 
 const char *tripleOf(Backend backend) {
   return backend == Backend::kNvptx ? "nvptx64-nvidia-cuda" : "amdgcn-amd-amdhsa";

@@ -1,4 +1,5 @@
-// Converts kernels on buffers to the LLVM dialect with NVVM's or ROCDL's operations.
+// Implements convertToLlvmDialect() of native.h, which converts kernels on buffers to the LLVM
+// dialect with NVVM's or ROCDL's operations.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/targets/accurate_math.h"
 #include "codegen/targets/native.h"
@@ -78,8 +79,8 @@ void markKernel(LLVM::LLVMFuncOp kernel, int32_t workgroupSize, const NativeTarg
                   builder.getDenseI32ArrayAttr({workgroupSize, 1, 1}));
 }
 
-/// Converts the signature of a kernel. All views of a buffer become one pointer. Ids are no longer
-/// arguments and are read from special registers.
+/// Converts the signature of a kernel. All views of a buffer become one pointer. The ids of the
+/// workgroup and the invocation are no longer arguments and are read from special registers.
 void convertFunction(func::FuncOp function, const NativeTarget &target) {
   OpBuilder builder(function);
   const Location loc = function.getLoc();

@@ -30,21 +30,21 @@ struct SpirvBinary {
   std::vector<uint32_t> words;
   // Required device features, as KernelVariant.capabilities (engine/artifact/artifact.fbs).
   std::vector<std::string> features;
-  uint32_t sharedBytes = 0; // Size of the variables in workgroup memory.
+  uint32_t sharedBytes = 0; // Size of the variables in shared memory (storage class Workgroup).
 };
 
-/// Serialises a module, validates it, optimises it and validates it again. The message of an error
-/// contains the validator's message. A module with cooperative matrices is only serialised, because
-/// the installed SPIRV-Tools does not know them. Sets the version, the capabilities and the
-/// extensions of `module`.
+/// Serialises a module, optimises it and validates the result. Debug builds also validate the
+/// module before they optimise it. The message of an error contains the validator's message. A
+/// module with cooperative matrices is only serialised, because the installed SPIRV-Tools does not
+/// know them. Sets the version, the capabilities and the extensions of `module`.
 Result<SpirvBinary> serializeKernel(mlir::spirv::ModuleOp module);
 
-/// Returns the serialised module with each call of the function `texel_fetch` (image, coordinate)
-/// replaced by OpImageFetch.
+/// Returns the serialised module with each call of a function `texel_fetch...` (image, coordinate)
+/// replaced by OpImageFetch. bind-buffers makes these calls, because MLIR has no such operation.
 std::vector<uint32_t> fetchTexels(const std::vector<uint32_t> &words);
 
-/// Returns the size in bytes of a serialised module's variables in workgroup memory. The emission
-/// compares it with the size that the tile was planned with.
+/// Returns the size in bytes of a serialised module's variables in shared memory. emit/emit.cpp
+/// compares this size with the one that the compiler planned for the kernel.
 uint32_t sharedBytesOf(const std::vector<uint32_t> &words);
 
 /// Returns the assembly text of a serialised module, or an empty string if SPIRV-Tools does not

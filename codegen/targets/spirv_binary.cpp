@@ -1,3 +1,4 @@
+// Implements serializeKernel() and disassemble() of spirv.h.
 #include "codegen/targets/spirv.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -75,9 +76,10 @@ static void declareRequirements(spirv::ModuleOp module) {
   }
 }
 
-/// Returns whether SPIRV-Tools' simplification may make the module invalid. It folds a cast of a
-/// constant vector of f16 as if each element had 32 bits (version 2023.1, BitCastScalarOrVector).
-/// The constant may first appear during the optimisation.
+/// Returns whether SPIRV-Tools' simplification may make the module invalid. The simplification
+/// folds a cast of a constant vector of f16 as if each element had 32 bits (version 2023.1,
+/// BitCastScalarOrVector). The operand of a cast may become a constant during the optimisation, so
+/// any cast of a vector of f16 counts.
 static bool castsHalves(spirv::ModuleOp module) {
   const WalkResult result = module.walk([](spirv::BitcastOp cast) {
     const auto from = dyn_cast<VectorType>(cast.getOperand().getType());

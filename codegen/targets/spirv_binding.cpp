@@ -1,4 +1,5 @@
-// bind-buffers: see passes/Passes.td.
+// Implements the pass bind-buffers, which makes SPIR-V modules whose variables are the buffers,
+// sizes and ids that a kernel's function has as arguments (passes/Passes.td).
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/targets/spirv.h"
@@ -12,12 +13,12 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <cassert>
+
 namespace gantry::codegen {
 
 #define GEN_PASS_DEF_BINDBUFFERS
 #include "codegen/passes/Passes.h.inc"
-
-#include <cassert>
 
 using namespace mlir;
 
@@ -185,7 +186,7 @@ private:
     const std::string at = skipped == 0 ? "" : "_at" + std::to_string(skipped);
     auto global = addGlobal(type, "buffer" + Twine(buffer) + suffix + at);
     setDescriptor(global, buffer);
-    // Two views of a buffer alias each other. A result that takes an operand's storage aliases it.
+    // Two views of a buffer alias each other. A result in an operand's storage aliases the operand.
     global->setAttr("aliased", builder_.getUnitAttr());
     view.replaceAllUsesWith(builder_.create<spirv::AddressOfOp>(loc_, global).getResult());
   }
@@ -253,10 +254,10 @@ private:
     });
   }
 
-  /// Returns the type of a view of vectors that are only stored, whose first vector follows
-  /// `skipped` elements. If the vectors are aligned to 64 bits, changes their stores to stores of
-  /// 64-bit words: two words for f32, one for f16. This is faster on Mesa's software device, which
-  /// stores the components of a vector one by one.
+  /// Returns the new type of a view whose vectors are only stored, never loaded. The first vector
+  /// comes after `skipped` elements of the buffer. If the vectors are aligned to 64 bits, changes
+  /// their stores to stores of 64-bit words: two words for f32, one for f16. This is faster on
+  /// Mesa's software device, which stores the components of a vector one by one.
   Type storedVectors(BlockArgument view, VectorType vector, int64_t skipped) {
     const unsigned elementBytes = vector.getElementTypeBitWidth() / 8;
     const unsigned bytes = vector.getNumElements() * elementBytes;
@@ -283,9 +284,10 @@ private:
     return changed;
   }
 
-  /// Returns the name of a function `texel_fetch...` that returns such a vector: a placeholder for
+  /// Returns the name of the function `texel_fetch...` that takes a pointer to an image and a
+  /// coordinate, and returns a texel of the type `vector`. The function is a placeholder for
   /// OpImageFetch, which MLIR's dialect lacks. Adds the function if it does not exist yet.
-  /// spirv_texels.cpp replaces its calls in the serialised module.
+  /// spirv_texels.cpp replaces the calls of the function in the serialised module.
   FlatSymbolRefAttr texelFetchOf(Type pointer, VectorType vector) {
     const Type element = vector.getElementType();
     const std::string name = kTexelFetch + std::string(element.isF32()             ? ""
@@ -303,7 +305,8 @@ private:
     return FlatSymbolRefAttr::get(builder_.getContext(), name);
   }
 
-  /// Changes vector loads from a buffer to texel fetches from the texel buffer at `binding`.
+  /// Changes the vector loads of a view to texel fetches from a texel buffer, which the module
+  /// declares at descriptor binding `binding`.
   void fetchTexels(BlockArgument view, int64_t buffer, int64_t binding) {
     auto vector = cast<VectorType>(elementOf(view.getType()));
     Type sampled = vector.getElementType();

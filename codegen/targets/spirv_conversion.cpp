@@ -1,4 +1,5 @@
-// convert-kernels-to-spirv: see passes/Passes.td.
+// Implements the pass convert-kernels-to-spirv, which converts the functions of a kernel to the
+// SPIR-V dialect (passes/Passes.td).
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/targets/accurate_math.h"
@@ -36,8 +37,8 @@ namespace gantry::codegen {
 using namespace mlir;
 
 spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
-  // These lists have what any kernel may use. The pass spirv-update-vce declares what a kernel does
-  // use.
+  // These lists have everything that a kernel may use. The pass spirv-update-vce later reduces them
+  // to what the kernel uses.
   spirv::Capability capabilities[] = {
       spirv::Capability::Shader,
       spirv::Capability::Int8,

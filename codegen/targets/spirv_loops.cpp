@@ -1,3 +1,4 @@
+// Implements spirv_loops.h.
 #include "codegen/targets/spirv_loops.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"

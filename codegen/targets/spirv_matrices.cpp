@@ -1,3 +1,4 @@
+// Implements spirv_matrices.h.
 #include "codegen/targets/spirv_matrices.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -12,7 +13,8 @@ using namespace mlir;
 
 namespace {
 
-/// Returns the stride as SPIR-V counts it, in elements of the pool (vectors of 16 bytes).
+/// Returns the stride as SPIR-V counts it, in elements of the pool, the workgroup's shared memory:
+/// vectors of 16 bytes.
 Value strideOf(OpBuilder &builder, Location loc, uint64_t vectors) {
   return builder.create<spirv::ConstantOp>(
       loc, builder.getI32Type(), builder.getI32IntegerAttr(static_cast<int32_t>(vectors)));

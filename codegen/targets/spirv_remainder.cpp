@@ -1,3 +1,4 @@
+// Implements spirv_remainder.h.
 #include "codegen/targets/spirv_remainder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -74,8 +75,9 @@ Value exactRemainder(OpBuilder &builder, Location loc, Value x, Value y) {
   Value divisor = b.make<arith::MaxUIOp>(py.mantissa, 1);
   Value left = b.make<arith::MaxSIOp>(b.make<arith::SubIOp>(px.exponent, py.exponent), 0);
   Value rest = b.make<arith::RemUIOp>(px.mantissa, divisor);
-  // Takes up to kStepBits of the remaining bits of the quotient. Returns the new remainder, and the
-  // number of bits that then remain.
+  // Divides further: `before` is a remainder, and `bits` the number of bits of the quotient that
+  // are still to be computed. Computes up to kStepBits of them. Returns the new remainder, and
+  // the number of bits that are left.
   const auto step = [&](Value before, Value bits) -> std::pair<Value, Value> {
     Value some = b.make<arith::MinUIOp>(bits, kStepBits);
     Value after = b.make<arith::RemUIOp>(b.make<arith::ShLIOp>(before, some), divisor);

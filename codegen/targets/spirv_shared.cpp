@@ -1,4 +1,5 @@
-// Counts the shared memory of a serialised module from its words.
+// Implements sharedBytesOf() of spirv.h, which reads the size of a module's shared memory from its
+// words.
 #include "codegen/targets/spirv.h"
 
 #include <map>

@@ -1,7 +1,7 @@
-// Rewrites texel fetches in serialised modules. MLIR's SPIR-V dialect has no OpImageFetch, so
+// Implements fetchTexels() of spirv.h. MLIR's SPIR-V dialect has no OpImageFetch, so the pass
 // bind-buffers calls a function `texel_fetch...` (pointer to the image, coordinate) instead. This
 // file replaces each call by OpLoad of the image and OpImageFetch. SPIRV-Tools then removes the
-// function, because it is dead.
+// function, because nothing calls it.
 #include "codegen/targets/spirv.h"
 
 #include <map>

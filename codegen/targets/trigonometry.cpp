@@ -1,10 +1,10 @@
-// The argument x = k * pi/2 + r is reduced to r with |r| <= pi/4 in one of two ways. For x below
-// 1024, k times pi/2 is subtracted in four parts. The first three parts of pi/2 have 11 bits, so
-// that their products with k are exact (W. J. Cody, W. Waite, "Software Manual for the Elementary
-// Functions", 1980). For larger x, the significand is multiplied, in integers, by those bits of
-// 2/pi that affect the result (M. Payne, R. Hanek, "Radian reduction for trigonometric functions",
-// 1983). The second way is in a branch, which an invocation takes only if an element of its vector
-// needs it.
+// Implements trigonometry.h. The argument x = k * pi/2 + r is reduced to r with |r| <= pi/4 in one
+// of two ways. For x below 1024, k times pi/2 is subtracted in four parts. The first three parts of
+// pi/2 have 11 bits, so that their products with k are exact (W. J. Cody, W. Waite, "Software
+// Manual for the Elementary Functions", 1980). For larger x, the significand is multiplied, in
+// integers, by those bits of 2/pi that affect the result (M. Payne, R. Hanek, "Radian reduction for
+// trigonometric functions", 1983). The second way is in a branch, which an invocation takes only if
+// an element of its vector needs it.
 #include "codegen/targets/trigonometry.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -78,7 +78,8 @@ Reduced reduceLarge(Term x) {
     return shiftLeft(words[index], skippedBits) |
            shiftRight(shiftRight(words[index + 1], 1), otherBits);
   };
-  // Only the low 96 bits of the product are needed. Their first two bits are the quadrant.
+  // Only the low 96 bits of the product are needed. Their first two bits, rounded to the nearest
+  // integer, are the quadrant.
   auto [low, lowCarry] = multiply(significand, window(2));
   auto [middle, middleCarry] = multiply(significand, window(1));
   middle = plus(middle, lowCarry);
@@ -86,7 +87,7 @@ Reduced reduceLarge(Term x) {
   high = plus(plus(high, middleCarry), carryOf(middle, lowCarry));
 
   Term quadrant = shiftRight(plus(high, 0x20000000), 30);
-  // The following 64 bits are a signed fraction of a quadrant, from -1/2 to 1/2.
+  // Because of the rounding, the other bits are a signed fraction of a quadrant, from -1/2 to 1/2.
   Term top = shiftLeft(high, 2) | shiftRight(middle, 30);
   Term bottom = shiftLeft(middle, 2) | shiftRight(low, 30);
   Term isNegative = e.compare(arith::CmpIPredicate::slt, top, e.integer(0));

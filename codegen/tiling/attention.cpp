@@ -1,3 +1,4 @@
+// Implements attention.h, except attentionTiles().
 #include "codegen/tiling/attention.h"
 
 #include "codegen/tiling/linalg_patterns.h"

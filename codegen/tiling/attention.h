@@ -28,25 +28,28 @@ namespace gantry::codegen {
 struct Attention {
   mlir::linalg::GenericOp product; // softmax(scores) · values. Its only reduction is over the keys.
   mlir::OpOperand *weights;        // The operand softmax(scores) of `product`.
-  mlir::Value scores;              // The operand of the softmax, which is over its last dimension.
+  mlir::Value scores;              // The softmax's operand. The softmax is over its last dimension.
   // The operations from the first matmul to the softmax, inclusive. Only these and `product` read
   // their results.
   llvm::SmallVector<mlir::linalg::GenericOp> members;
 
   /// The loop of `product` over the keys.
   unsigned keyLoop() const;
-  /// The loop of `product` over the elements of one key's value. The weights do not depend on it.
+  /// The loop of `product` over the elements of the vector that `values` has for each key. The
+  /// weights do not depend on this loop.
   unsigned valueLoop() const;
 };
 
-/// Returns the attention whose last matmul is `product`, or none. Its sums must be in f32.
+/// Returns the attention whose last matmul is `product`, or none. The sums of `product` must be
+/// f32.
 std::optional<Attention> attentionOf(mlir::linalg::GenericOp product);
 
 /// Returns the first attention in a kernel's function on tensors, or none.
 std::optional<Attention> attentionIn(mlir::func::FuncOp kernel);
 
-/// Returns the candidate tiles of a kernel with an attention. With sharesTiles(kind), a subgroup
-/// shares each tile. Implemented in attention_tiles.cpp.
+/// Returns the candidate tiles of a kernel with an attention; a tile is the part of the result that
+/// an invocation or a subgroup computes (tile_shape.h). With sharesTiles(kind), a subgroup shares
+/// each tile. Implemented in attention_tiles.cpp.
 std::vector<TileShape> attentionTiles(mlir::func::FuncOp kernel, const Attention &attention,
                                       const DeviceProfile &profile, TileKind kind);
 

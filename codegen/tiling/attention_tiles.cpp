@@ -1,4 +1,4 @@
-// The candidate tiles of attention kernels (attention.h).
+// Implements attentionTiles() of attention.h: the candidate tiles of attention kernels.
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/linalg_patterns.h"
 
@@ -20,9 +20,10 @@ constexpr int64_t kMaxUnrolledScores = 1024; // Multiplications in a round of th
 // Numbers of unrolled steps of the scores' matmul; the first that its reduction may have is used.
 constexpr int64_t kSteps[] = {8, 4};
 
-/// Returns the dimension of the kernel's result that this loop of the product runs over, also
-/// through the operations after the product. A slice after it is a corner (fusion_groups.cpp),
-/// whose dimensions are those of its operand. None if there is none.
+/// Returns the dimension of the kernel's result that corresponds to a loop of `product`, the
+/// attention's second matmul, through the operations between the matmul and the result. A slice
+/// among them begins at index 0 of each dimension (isCornerSlice in fusion_groups.cpp), so it keeps
+/// the dimensions. None if no dimension corresponds to the loop.
 std::optional<unsigned> resultDimOf(linalg::GenericOp product, unsigned loop) {
   linalg::GenericOp op = product;
   while (true) {

@@ -1,3 +1,4 @@
+// Implements index_expr.h.
 #include "codegen/tiling/index_expr.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -321,7 +322,7 @@ bool IndexSpace::isNeverNegative(const IndexExpr &expr) {
   for (int step = 0; step < kMaxSteps; ++step) {
     if (range(lowest).low >= 0)
       return true;
-    // Replaces a variable that is subtracted by its largest value.
+    // Replaces a variable with a negative coefficient by its largest value.
     const auto *replaced = llvm::find_if(lowest.terms, [&](const IndexTerm &term) {
       return term.second < 0 && variables_[term.first].limit.has_value();
     });

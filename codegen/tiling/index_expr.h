@@ -1,15 +1,16 @@
 // Index expressions of kernels: integers as "constant + Σ coefficient · variable", simplified while
 // they are built.
 //
-// A kernel addresses memory by such sums of its tile coordinates and loop counters. In this form it
-// is easy to test whether two addresses are equal, adjacent or aligned, and hence whether elements
-// can be loaded once or as a vector. Quotients and remainders by constants are simplified where the
-// ranges of variables prove that this is exact. Otherwise they are variables of their own, with
-// hash consing: equal quotients are one variable. Quotients and remainders by an extent that is
-// known only at run time are freed from the factors that it has in common with the dividend.
+// A kernel addresses memory by such sums of its tile coordinates (which say what part of the result
+// an invocation computes) and loop counters. In this form it is easy to test whether two addresses
+// are equal, adjacent or aligned, and hence whether elements can be loaded once or as a vector.
+// Quotients and remainders by constants are simplified where the ranges of variables prove that
+// this is exact. Otherwise they are variables of their own, with hash consing: equal quotients are
+// one variable. Before a quotient or remainder by an extent that is known only at run time becomes
+// a variable, dividend and extent are divided by their common factors.
 //
-// This is not an affine analysis: there are no integer sets and no emptiness tests. Ranges are
-// intervals, and a variable may be known to be below another expression.
+// This is not an affine analysis: there are no integer sets and no emptiness tests. A variable has
+// a range, which is an interval, and may have an upper limit that is another expression.
 //
 // Ownership: an expression is valid as long as the IndexSpace that made it, and only together with
 // other expressions of that space. Threads: an IndexSpace belongs to one kernel and one thread.
@@ -76,13 +77,14 @@ public:
   static constexpr int64_t kUnbounded = int64_t(1) << 60;
 
   /// Makes a variable for `value`, which is of index type and in [low, high]. With a CountingSink
-  /// (sink/kernel_sink.h), `value` is null. perLane: the value may differ between the invocations
-  /// of one subgroup. Returns a constant if low equals high.
+  /// (sink/kernel_sink.h), which counts the operations of a kernel instead of building them,
+  /// `value` is null. perLane: the value may differ between the invocations of one subgroup.
+  /// Returns a constant if low equals high.
   IndexExpr addVariable(mlir::Value value, int64_t low, int64_t high, bool perLane = false);
   /// The same for a value from 0 to limit - 1. The limit may depend on other variables.
   IndexExpr addVariableBelow(mlir::Value value, const IndexExpr &limit, bool perLane = false);
-  /// Sets the weight of the variables that are made from now on: the number of rounds of the
-  /// innermost enclosing loop, times those of all loops around it.
+  /// Sets the weight of the variables that are made from now on: how often the code that is being
+  /// emitted runs. That is the product of the rounds of all loops around it.
   void setLoopWeight(double rounds) { weight_ = rounds; }
   double loopWeight() const { return weight_; }
   /// Returns how often an expression is computed if it is moved out of all loops that it does not
@@ -109,8 +111,9 @@ public:
     return floorDiv(add(a, IndexExpr(b - 1)), IndexExpr(b));
   }
 
-  /// Returns x if the first two are floorDiv(x, divisor) and mod(x, divisor). None if they are not,
-  /// or if the divisor is constant: add() then simplifies the sum by itself.
+  /// Returns x if the first two are floorDiv(x, divisor) and mod(x, divisor), so that quotient ·
+  /// divisor + remainder can be replaced by x. None if they are not. None too if the divisor is
+  /// constant: add() then simplifies this sum to x by itself.
   std::optional<IndexExpr> joined(const IndexExpr &quotient, const IndexExpr &remainder,
                                   const IndexExpr &divisor);
 
@@ -119,8 +122,8 @@ public:
                      llvm::ArrayRef<IndexExpr> symbols);
 
   IndexRange range(const IndexExpr &expr) const;
-  /// Returns whether the value is certain to be at least 0. Knows the limits of variables that
-  /// depend on other variables, of which range() knows nothing.
+  /// Returns whether the value is certain to be at least 0. Uses, besides the ranges, the upper
+  /// limits that are expressions (addVariableBelow()); range() does not use those.
   bool isNeverNegative(const IndexExpr &expr);
   /// Returns the greatest common divisor of the coefficients, which divides every value of the
   /// expression without its constant. 0 if the expression is constant.
@@ -153,7 +156,7 @@ private:
   /// Returns the variable for a quotient, remainder or product. Makes it if it does not exist yet.
   IndexExpr opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &rhs, IndexRange range);
   /// Returns (floor(a / factor), b / factor, factor), where the factor is the largest that divides
-  /// b and the variable part of a. The quotients of the two pairs are equal.
+  /// b and all coefficients of a. Floor division of the first by the second gives floor(a / b).
   std::tuple<IndexExpr, IndexExpr, int64_t> withoutFactor(const IndexExpr &a, const IndexExpr &b);
   /// Splits a = b·quotient + remainder and returns (quotient, remainder). No coefficient of the
   /// remainder is a multiple of b, and its constant is in [0, b).
@@ -164,7 +167,7 @@ private:
   mlir::Value materializeVariable(const Variable &variable, mlir::OpBuilder &builder,
                                   mlir::Location loc);
 
-  // Sets of lists that can be searched without making a list.
+  // A hash and an equality with which lists_ can be searched without copying the terms to a vector.
   struct TermsHash {
     using is_transparent = void;
     size_t operator()(llvm::ArrayRef<IndexTerm> terms) const {

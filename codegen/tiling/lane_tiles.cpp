@@ -1,3 +1,4 @@
+// Implements lane_tiles.h.
 #include "codegen/tiling/lane_tiles.h"
 
 #include "codegen/tiling/linalg_patterns.h"
@@ -16,7 +17,7 @@ namespace {
 // Larger loop bodies exceed the instruction cache and are slower.
 constexpr int64_t kMaxUnrolled = 512, kMaxUnrolledByLanes = 2048;
 constexpr int64_t kMaxLanePoints = 128; // Accumulators of a lane.
-// A reduction dimension up to this extent counts as a window of a convolution or a pool.
+// A reduction dimension up to this extent counts as a window of a convolution or pooling.
 constexpr int64_t kMaxWindow = 5;
 // Limits on the points of a lane in an outer product: along the lanes' dimension, and along the
 // block's.
@@ -26,8 +27,10 @@ constexpr int64_t kMaxLaneExtent = 16, kMaxBlockExtent = 32;
 // cache, and would not make it run faster.
 constexpr int64_t kMaxShortSteps = 16, kDeepSteps = 4;
 constexpr int64_t kWidth = 4; // Elements of a vector.
-constexpr int64_t kMinWithTail =
-    512; // In smaller results, a tail would take a large share of the time.
+// If the size of a result is not a multiple of a vector, the elements after its last whole vector
+// are a tail, which one invocation stores. In a result with fewer elements than this, the tail
+// would take a large share of the time.
+constexpr int64_t kMinWithTail = 512;
 
 constexpr size_t kFewBlocks = 3; // See blocksFor().
 
@@ -233,7 +236,7 @@ void LaneTiles::addStreams() {
     tile.laneDim = merged;
     for (int64_t count : {4, 8, 16, 32, 64}) {
       for (size_t vectors = 0; vectors < space.size(); ++vectors) {
-        // If the tile has one dimension, the elements after the last whole vector are a tail.
+        // In a tile with one dimension, the elements after the last whole vector may be a tail.
         const bool isWhole = space[vectors].divisor % kWidth == 0;
         if ((!isWhole && (space.size() > 1 || space[vectors].extent < kMinWithTail)) ||
             space[merged].extent < tile.lanes)

@@ -1,5 +1,6 @@
 // Candidate tiles that the lanes of a subgroup share, for devices with subgroup shuffles; and the
-// limits and sizes that the search for other tiles uses too.
+// limits and sizes that the search for other tiles uses too. A lane is an invocation of a subgroup,
+// and a tile is a part of a kernel's result (tile_shape.h). A point is one element of the result.
 //
 // In a kernel with a reduction, each step of such a tile is an outer product: every lane multiplies
 // its own elements along one dimension by all elements of a block along another dimension. The
@@ -14,9 +15,10 @@
 
 namespace gantry::codegen {
 
-/// Returns whether a tile is small enough to be unrolled: its number of points, and its points
-/// times its unrolled steps, are within limits. If the tile uses the device's instruction for dot
-/// products of four bytes (TileShape::dots), its steps must divide into groups of four.
+/// Returns whether a tile is small enough to be unrolled: the number of points of one invocation,
+/// and this number times the unrolled steps of the reduction, are within limits. If the tile uses
+/// the device's instruction for dot products of four bytes (TileShape::dots), its steps must divide
+/// into groups of four.
 bool isAllowed(const TileShape &tile, const DeviceProfile &profile, const KernelExtents &extents);
 
 /// Returns the candidate tiles for a kernel with these extents. Each satisfies isAllowed(). There

@@ -1,3 +1,4 @@
+// Implements layout.h.
 #include "codegen/tiling/layout.h"
 
 namespace gantry::codegen {
@@ -22,7 +23,9 @@ IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexEx
                         llvm::ArrayRef<IndexExpr> index) {
   IndexExpr address(0), stride(1);
   if (layout.empty()) {
-    // Indices that are the parts of one number are replaced by it (splitMerged()).
+    // Two neighbouring indices may be the quotient and the remainder of one number by the inner
+    // extent; kernels make such indices when they treat several dimensions as one (splitMerged() in
+    // emitter/tile_points.h). The number itself then replaces them, which avoids the division.
     llvm::SmallVector<IndexExpr> joined(index.begin(), index.end());
     for (size_t d = 1; d < shape.size(); ++d) {
       if (const auto whole = space.joined(joined[d - 1], joined[d], shape[d])) {

@@ -8,12 +8,14 @@
 // order fastest on devices that read memory as vec4. Blocks must divide the extents, so a layout
 // never changes a tensor's size.
 //
-// A layout attribute is the flat list of pairs; the empty list is row-major order. Only tensors
-// that one dispatch writes and only dispatches read have other layouts. Inputs, outputs, constants
-// and tensors with reshaped views are row-major. For constants the pass pack-constants permutes the
-// elements and the type instead, so the kernel reads a row-major tensor of another shape.
+// A layout attribute contains the flat list of pairs; the empty list is row-major order. The pass
+// choose-layouts gives another order only to intermediate tensors: kernels write them, and nothing
+// but kernels reads them. Inputs, outputs, constants and tensors that are also used with another
+// shape are row-major. For constants the pass pack-constants permutes the elements and the type
+// instead, so the kernel reads a row-major tensor of another shape.
 //
-// Threads: pure functions, apart from the IndexSpace.
+// Threads: the functions keep no state. linearAddress() adds expressions to the IndexSpace that it
+// is given, so only one thread at a time may use a space.
 #pragma once
 
 #include "codegen/tiling/index_expr.h"
@@ -23,13 +25,15 @@ namespace gantry::codegen {
 /// (dimension, block) pairs, flat.
 using Layout = llvm::ArrayRef<int64_t>;
 
-/// Returns the layout in which `block` neighbours along dimension 1 lie innermost. rank: 3 or more.
+/// Returns the layout in which dimension 1, the channels of an image, is divided into blocks of
+/// `block` neighbours, which lie innermost. rank: 3 or more.
 llvm::SmallVector<int64_t> channelsBlocked(int64_t rank, int64_t block);
 
 /// Returns the layout that divides the last two dimensions into panels of `rows` rows. A panel is
 /// stored in groups of `columns` columns, each with the elements of all rows of the panel. The
-/// elements that the lanes of a matmul load together are then adjacent, and rows whose distance is
-/// a power of two do not compete for the same cache sets. rank: 2 or more.
+/// elements that the lanes (invocations of a subgroup) of a matmul load together are then adjacent,
+/// and rows whose distance is a power of two do not compete for the same cache sets. rank: 2 or
+/// more.
 llvm::SmallVector<int64_t> rowPanels(int64_t rank, int64_t rows, int64_t columns);
 
 /// Returns the address of an element, in elements from the tensor's start. shape: the extents of

@@ -1,3 +1,4 @@
+// Implements linalg_patterns.h.
 #include "codegen/tiling/linalg_patterns.h"
 
 #include "codegen/dialect/rounding.h"

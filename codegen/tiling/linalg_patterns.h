@@ -12,8 +12,9 @@
 
 namespace gantry::codegen {
 
-/// Returns the value from which float extensions, and truncations for storage (storedFloat in
-/// codegen/dialect/rounding.h), compute `value`; `value` itself if there are none.
+/// Returns the value from which `value` is computed by float extensions and by truncations that the
+/// compiler added to store 16-bit floats (storedFloat in codegen/dialect/rounding.h). Returns
+/// `value` itself if there are none.
 mlir::Value withoutCasts(mlir::Value value);
 
 /// Returns the two operands of a reduction that sums the products of their elements, in floats and
@@ -31,7 +32,7 @@ mlir::BlockArgument extendedByte(mlir::Value value, bool &isSigned);
 /// A factor of a sum of int8 products: an 8-bit integer minus its zero point.
 struct ByteFactor {
   mlir::OpOperand *operand = nullptr; // The tensor of 8-bit integers.
-  bool isSigned = false;              // Whether these are signed.
+  bool isSigned = false;              // Whether the integers of `operand` are signed.
   int64_t zeroPoint = 0;              // Used if `zeros` is null.
   mlir::OpOperand *zeros = nullptr;   // 8-bit zero points that do not depend on the reduction step.
   bool zerosSigned = false;           // Whether the zero points are signed.
@@ -45,8 +46,8 @@ std::optional<std::array<ByteFactor, 2>> byteFactorsOf(mlir::linalg::GenericOp o
 llvm::SmallVector<int64_t> reductionExtentsOf(mlir::linalg::GenericOp op);
 
 /// Returns the position, in the list of reduction extents, of the dimension along which int8
-/// products are summed in groups of four: the longest one with a static multiple of four. None if
-/// there is no such dimension.
+/// products are summed in groups of four: the longest one whose extent is static and a multiple of
+/// four. None if there is no such dimension.
 std::optional<unsigned> dotDimensionOf(llvm::ArrayRef<int64_t> extents);
 
 /// Returns the operation of a reduction's body that combines the accumulator with an element. Null
@@ -54,16 +55,17 @@ std::optional<unsigned> dotDimensionOf(llvm::ArrayRef<int64_t> extents);
 /// sums, products, minima and maxima have.
 mlir::Operation *combinerOf(mlir::linalg::GenericOp op);
 
-/// Returns whether the map is (d0, …, dn-1, 0): it reads one element per row.
+/// Returns whether the map is (d0, …, dn) -> (d0, …, dn-1, 0), which reads one element per row: the
+/// coordinate along the last dimension is always 0.
 bool isRowMap(mlir::AffineMap map);
 
 /// Returns whether the operation is a reduction over the last dimension whose partial results can
-/// be combined, with an extent of 1 in place of that dimension in the result.
+/// be combined, and whose result has the extent 1 in place of that dimension.
 bool isRowReduction(mlir::linalg::GenericOp op);
 
-/// Returns the first tensor operand of a reduction over one dimension whose last index is the
-/// reduction's loop, so that neighbouring steps read neighbouring elements. Null if there is none,
-/// and if partial results of the reduction cannot be combined.
+/// Returns the first tensor operand whose last index is the loop of the reduction, so that
+/// neighbouring steps read neighbouring elements. Null if there is none, if the operation does not
+/// reduce over exactly one dimension, and if partial results cannot be combined.
 mlir::OpOperand *rowOperandOf(mlir::linalg::GenericOp op);
 
 /// Returns whether the operation has no reduction and one result, and writes each element of the

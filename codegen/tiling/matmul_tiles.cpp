@@ -1,3 +1,4 @@
+// Implements matmul_tiles.h.
 #include "codegen/tiling/matmul_tiles.h"
 
 #include "codegen/tiling/linalg_patterns.h"
@@ -14,10 +15,13 @@ using namespace mlir;
 
 namespace {
 
-// Candidates: subgroups of a workgroup, and blocks of a subgroup, along rows and columns.
+// Candidates: the subgroups of a workgroup, and the blocks of m x n sums (MatrixTile) of a
+// subgroup, along rows and columns.
 constexpr std::pair<int64_t, int64_t> kSubgroups[] = {{2, 4}, {2, 2}, {1, 4}, {4, 1}, {1, 1}};
 constexpr std::pair<int64_t, int64_t> kBlocks[] = {{4, 2}, {2, 2}, {1, 2}, {1, 1}};
-constexpr int64_t kStages[] = {2, 4, 1}; // Candidates: matrix multiplications per block and stage.
+// Candidates: the matrix multiplications per block in one stage, whose operands are in shared
+// memory at one time.
+constexpr int64_t kStages[] = {2, 4, 1};
 
 bool isHalf(Value tensor);
 

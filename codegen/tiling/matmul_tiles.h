@@ -1,5 +1,6 @@
 // Matmuls for cooperative matrices: recognises the reductions that are such matmuls, and lists the
-// candidate tiles for devices with cooperative matrices (DeviceProfile::matrixShapes).
+// candidate tiles (TileShape::matrix) for devices with cooperative matrices
+// (DeviceProfile::matrixShapes).
 //
 // Any reduction counts as such a matmul if it sums products of two operands whose elements are f16
 // in memory. Between memory and the product the elements may be extended, padded with zeros, sliced
@@ -31,8 +32,8 @@ std::optional<MatrixShape> halfShapeOf(const DeviceProfile &profile);
 
 /// Returns the candidate tiles for such a kernel, also those that need more shared memory than the
 /// device has. Dynamic extents are kDynamic. There are no tiles if the device has no such
-/// multiplication, if the result has fewer than two dimensions, or if a reduction extent is dynamic
-/// or 0.
+/// multiplication or one of an unsuitable shape, if the result has fewer than two dimensions, or if
+/// a reduction extent is dynamic or 0.
 std::vector<TileShape> matmulTiles(const DeviceProfile &profile,
                                    llvm::ArrayRef<int64_t> resultShape,
                                    llvm::ArrayRef<int64_t> reductionShape);

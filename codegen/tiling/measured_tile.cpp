@@ -1,5 +1,6 @@
-// Checks whether a kernel can have a tile from a table of measured tiles. Kernel generation relies
-// on these conditions; the tiles of tile_choice.cpp meet them by construction.
+// Implements measuredTile() of tile_choice.h: checks whether a kernel can have a tile from a table
+// of measured tiles. Kernel generation relies on these conditions; the tiles that tile_choice.cpp
+// finds meet them by construction.
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/emitter/kernel_emitter.h"
 #include "codegen/tiling/sink/counting_sink.h"

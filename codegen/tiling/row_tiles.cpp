@@ -1,5 +1,5 @@
-// The tiles of kernels that process a row at a time: rowTiles() and reducedRowTiles() of
-// tile_choice.h.
+// Implements rowTiles() and reducedRowTiles() of tile_choice.h: the tiles of kernels that process a
+// row at a time.
 #include "codegen/tiling/linalg_patterns.h"
 #include "codegen/tiling/tile_choice.h"
 
@@ -14,8 +14,9 @@ namespace {
 // Limits on the elements of a row that an invocation holds in registers: in the baseline, and in
 // other kernels.
 constexpr int64_t kMaxRowPoints = 16, kMaxSharedRowPoints = 128;
-// In shorter rows, runs of four elements do not begin at multiples of four in memory
-// (TileShape::shiftedRows). Too many of the runs would lie partly beyond the row.
+// A run is a group of neighbouring elements that one lane (invocation of a subgroup) takes. In rows
+// shorter than this, runs of four elements do not begin at multiples of four in memory
+// (TileShape::shiftedRows), because too many of the runs would lie partly beyond the row.
 constexpr int64_t kMinShiftedRow = 24;
 constexpr int64_t kWidth = 4; // Elements of a vector.
 

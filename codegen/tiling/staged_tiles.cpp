@@ -1,5 +1,5 @@
-// Tiles that stage operands in shared memory: chooseStagedTiles() of tile_choice.h. The candidates
-// are sorted by predicted cost. tile_shape.h defines stages and boxes.
+// Implements chooseStagedTiles() of tile_choice.h: tiles that stage operands in shared memory. The
+// candidates are sorted by predicted cost. tile_shape.h defines stages and boxes.
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/linalg_patterns.h"
 #include "codegen/tiling/matmul_tiles.h"

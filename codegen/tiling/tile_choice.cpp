@@ -1,3 +1,6 @@
+// Implements the functions of tile_choice.h that compare tiles, except chooseStagedTiles()
+// (staged_tiles.cpp). The candidates of rows are in row_tiles.cpp, measured tiles in
+// measured_tile.cpp.
 #include "codegen/tiling/tile_choice.h"
 
 #include "codegen/tiling/attention.h"
@@ -15,7 +18,7 @@ using namespace mlir;
 
 namespace {
 
-constexpr size_t kMaxStarts = 4;     // Descents of one search from tiles with one step.
+constexpr size_t kMaxStarts = 4;     // Max starts with one unrolled step per search.
 constexpr int64_t kMaxShortSum = 64; // Steps of a sum that may be unrolled as a whole.
 
 /// Returns the tiles that descents start from: one point, and the cheapest blocks in two
@@ -62,7 +65,9 @@ std::vector<CostedTile> startsOf(TileSearch &search, TileKind kind) {
     }
   };
   addBlocks(point);
-  // The rows of an image may begin at any address, while the whole image is a multiple of a vector.
+  // The rows of an image may begin at any address although the size of the whole image is a
+  // multiple of a vector. Blocks of a tile that merges the rows of an image then consist of aligned
+  // vectors.
   TileShape image = point;
   if (rank >= 3) {
     image.merged = static_cast<unsigned>(rank) - 2;
@@ -132,7 +137,7 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
     const auto tiles =
         rowTiles(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, kind);
     TileChoice cheapest = search.cheapest(tiles);
-    if (!cheapest.tile.rowLength) // Emission reports the operation that no tile supports.
+    if (!cheapest.tile.rowLength) // No tile works; emitting this one reports the operation.
       cheapest.tile = tiles.front();
     return cheapest;
   }

@@ -1,14 +1,20 @@
-// Chooses the tile of a kernel by predicted cost (tile_cost.h) for a device profile.
+// Chooses the tile of a kernel by predicted cost (tile_cost.h) for a device profile. A tile is the
+// part of the kernel's result that one invocation, subgroup or workgroup computes, with the way in
+// which it is computed (tile_shape.h). A point is one element of the result.
 //
 // Tiles that one invocation computes in registers are found by coordinate descent. The descents
-// start from a single point and from the cheapest blocks in two dimensions. For devices that prefer
-// texel loads, tiles that a subgroup shares (lane_tiles.h) are compared as well. The tiles that
-// stage operands in shared memory are sorted by cost, and the cheapest that fits is taken
-// (staged_tiles.cpp).
+// start from a tile of one point and from the cheapest blocks: tiles with several points along two
+// dimensions. For devices that prefer texel loads (loads through texel buffers), tiles that a
+// subgroup shares (lane_tiles.h) are compared as well. The tiles that stage operands in shared
+// memory are sorted by cost, and the cheapest that fits is taken (staged_tiles.cpp).
 //
-// In all functions, `kernel` is the outlined function of a kernel on tensors: it takes tensors,
-// then the sizes of their dynamic dimensions, and returns one tensor, or the rows and the positions
-// of a scatter. No function changes the kernel.
+// In all functions, `kernel` is the function on tensors into which the pass outline-kernels moved a
+// kernel's operations. It takes tensors, then the sizes of their dynamic dimensions, and returns
+// one tensor, or the rows and the positions of a scatter (which stores each row at its position).
+// No function changes the kernel.
+//
+// A row kernel has several reductions over each row of its result, as a softmax has. An attention
+// is softmax(queries · keysᵀ) · values (attention.h).
 //
 // Threads: pure.
 #pragma once
@@ -30,11 +36,12 @@ struct TileChoice {
   // The predicted cost of one tile (tile_cost.h). It is 0 for staged tiles and measured tiles.
   double tileCost = 0;
   int32_t candidates = 0;   // The number of tiles that were compared.
-  uint32_t boxesBytes = 0;  // The bytes of all boxes (tile_shape.h). Boxes may share storage.
-  uint32_t sharedBytes = 0; // The bytes of a workgroup's shared memory.
+  uint32_t boxesBytes = 0;  // The bytes of all boxes (parts of tensors in shared memory).
+  uint32_t sharedBytes = 0; // The bytes of a workgroup's shared memory: less if boxes share bytes.
   // For staged tiles: one line for each candidate, cheapest first, with the verdict on it.
   std::vector<std::string> comparison{};
-  // Says that the tile is a measured one, or why the measured tile was not taken.
+  // Says that the tile comes from a table of measured tiles (`gantry tune`), or why the table's
+  // tile was not taken.
   std::vector<std::string> remarks{};
 };
 
@@ -49,15 +56,16 @@ constexpr int64_t kMinBindingBytes = int64_t(1) << 27;
 /// otherwise.
 constexpr int64_t kTypicalDynamicExtent = 64;
 
-/// Returns whether the lanes of a subgroup may share a tile of this kind.
+/// Returns whether the lanes (invocations) of a subgroup may share a tile of this kind. The kinds
+/// are listed in codegen/dialect/GantryAttributes.td.
 inline bool sharesTiles(TileKind kind) {
   return kind == TileKind::kTexel || kind == TileKind::kSubgroup;
 }
 
 /// Returns the cheapest tile. kind: kBaseline, kTexel, or, if hasDotProducts(kernel), kDots.
-/// candidate: skip this many cheaper tiles; if there are not as many, return the cheapest. Row
-/// kernels and attentions ignore `candidate`. dynamicExtent: the extent that each dynamic dimension
-/// of the result is assumed to have.
+/// candidate: skip this many cheaper tiles; if there are not as many, return the cheapest. For row
+/// kernels and attentions `candidate` is ignored. dynamicExtent: the extent that each dynamic
+/// dimension of the result is assumed to have.
 TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, TileKind kind,
                       size_t candidate = 0, int64_t dynamicExtent = kTypicalDynamicExtent);
 
@@ -66,9 +74,10 @@ TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, T
 /// devices whose driver does not offer the matrices.
 ///
 /// The result is empty for row kernels, attentions and scatters, if no tile fits, and if no operand
-/// has enough readers to be staged; the kernel's baseline is used then. candidate: skip this many
-/// tiles that fit. measured: if not empty, take the tile with this exact text (tile_text.h) instead
-/// of the cheapest; the result is empty if no candidate has this text or if the tile does not fit.
+/// has enough readers to be staged; the kernel's baseline, which needs no shared memory, is used
+/// then. candidate: skip this many tiles that fit. measured: if not empty, take the tile with this
+/// exact text (tile_text.h) instead of the cheapest; the result is empty if no candidate has this
+/// text or if the tile does not fit.
 std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile,
                                           size_t candidate = 0, const std::string &measured = {});
 
@@ -80,15 +89,15 @@ std::vector<TileShape> rowTiles(mlir::RankedTensorType type, const DeviceProfile
 
 /// Returns the tiles with which one invocation, or a subgroup, reduces a row of an operand to one
 /// point of the result. There are none unless the kernel has one reduction, over one dimension of
-/// static extent, along which an operand's elements are neighbours, and the row is long enough.
-/// kind: kTexel or kSubgroup.
+/// static extent, the elements of an operand are neighbours in memory along this dimension, and the
+/// row is long enough. kind: kTexel or kSubgroup.
 std::vector<TileShape> reducedRowTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile,
                                        TileKind kind);
 
 /// Returns the cheapest of the tiles with which a subgroup processes or reduces a row, or computes
-/// a part of an attention. None if the kernel has no such tile, or if it would cost more than one
-/// of `others`. For devices that do not prefer texel loads; for other devices, these tiles are
-/// among those of chooseTile() for kTexel.
+/// a part of an attention. None if the kernel has no such tile, or if one of `others` is cheaper.
+/// For devices that do not prefer texel loads; for other devices, these tiles are among those of
+/// chooseTile() for kTexel.
 std::optional<TileChoice> chooseSubgroupTile(mlir::func::FuncOp kernel,
                                              const DeviceProfile &profile,
                                              llvm::ArrayRef<TileShape> others);
@@ -100,14 +109,15 @@ Result<TileChoice> measuredTile(mlir::func::FuncOp kernel, const DeviceProfile &
                                 TileKind kind, const std::string &text);
 
 /// The extents of the kernel's result, and of the loops of all its reductions. Dynamic extents are
-/// kDynamic; those of the result are assumed to be `dynamicExtent`.
+/// kDynamic. Where a number is needed, `dynamicExtent` is taken for a dynamic extent of the result.
 struct KernelExtents {
   llvm::SmallVector<int64_t> result, reduction;
   // The largest known divisor of each: the extent itself if it is static.
   llvm::SmallVector<int64_t> resultDivisors, reductionDivisors;
   int64_t dynamicExtent = kTypicalDynamicExtent;
 
-  /// The extent of a tile dimension.
+  /// The extent of the result along a tile dimension: a dimension of the result, or several merged
+  /// ones (TileShape::merged).
   struct Span {
     int64_t extent = 1;  // The assumed one if it is dynamic.
     int64_t divisor = 1; // A known divisor of the extent: the extent itself if it is static.

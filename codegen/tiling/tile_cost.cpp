@@ -1,3 +1,4 @@
+// Implements tile_cost.h.
 #include "codegen/tiling/tile_cost.h"
 
 #include "codegen/tiling/emitter/kernel_emitter.h"
@@ -20,18 +21,23 @@ struct Weights {
   double shared = 0, barrier = 0;
 };
 
-// On the software device a load through a storage buffer is a loop over the lanes, and a carried
-// accumulator is one blend per round. GPUs hide most of these costs, but the ratios between tiles
-// are similar.
+// On the software device (Mesa's lavapipe, which runs kernels on the CPU) a load through a storage
+// buffer is a loop over the lanes, the invocations of a subgroup, and a value that a loop carries
+// takes one blend per round. GPUs hide most of these costs, but the ratios between tiles are
+// similar.
 constexpr Weights kStorageBuffers{24, 30, 8, 24, 24, 1, 30};
 // On the software device a texel fetch is straight-line code: eight loads of four elements and
 // their transposition. The driver takes 15 to 20 ns to start a subgroup.
 constexpr Weights kTexels{45, 24, 3, 40, 75, 1, 130};
-// Neighbouring invocations load neighbouring elements, so a scalar load is a part of a wide one.
+// For GPUs. Neighbouring invocations load neighbouring elements, so a scalar load is a part of a
+// wide one.
 constexpr Weights kStaged{16, 20, 8, 16, 16, 1, 30, 3, 40};
 
 // How many times faster a device multiplies with cooperative matrices than element by element.
 constexpr double kMatrixSpeed = 8;
+// The number of subgroups that keep a GPU (kSubgroupsToFill) or a software device (kCoresToFill)
+// busy, if the profile does not say how many invocations do; and the number of invocations that is
+// assumed if the subgroup size is not known either.
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
 constexpr double kCoresToFill = 8; // A core of a software device runs one subgroup.
 

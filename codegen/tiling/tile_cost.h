@@ -1,11 +1,12 @@
-// Predicts the cost of a kernel with a given tile.
+// Predicts the cost of a kernel with a given tile: the part of the kernel's result that one
+// invocation, subgroup or workgroup computes (tile_shape.h).
 //
-// The cost of a tile is the weighted number of operations of one invocation, times the number of
+// The cost of a kernel is the weighted number of operations of one invocation, times the number of
 // invocations. If a kernel has fewer invocations than the device needs to be busy, the device's
 // number is taken instead. The code that emits the kernel counts the operations
-// (emitter/kernel_emitter.h with a CountingSink). The weight of an operation is its time relative
-// to that of an addition, where a whole subgroup executes each of them. Costs under different cost
-// models cannot be compared.
+// (emitter/kernel_emitter.h with a CountingSink, which builds nothing). The weight of an operation
+// is its time relative to that of an addition, where a whole subgroup executes each of them. Costs
+// under different cost models cannot be compared.
 //
 // Threads: pure.
 #pragma once
@@ -20,10 +21,14 @@
 
 namespace gantry::codegen {
 
-/// How a kernel accesses memory, which determines the weights of loads and stores.
+/// How a kernel accesses memory, which determines the weights of loads and stores. kStorageBuffers
+/// and kTexels: through storage buffers, or operands through texel buffers, with weights of a
+/// software device. kStaged: through storage buffers, with weights of a GPU, also for kernels that
+/// use shared memory.
 enum class CostModel : uint8_t { kStorageBuffers, kTexels, kStaged };
 
-/// The model with which kernels of this kind can be compared with the profile's other kernels.
+/// Returns the model with which kernels of this kind can be compared with the other kernels that
+/// are generated for the profile.
 CostModel costModelOf(const DeviceProfile &profile, TileKind kind);
 
 struct PredictedTile {
@@ -31,14 +36,16 @@ struct PredictedTile {
   double tileCost = 0;       // The cost of one tile.
   double buildMs = 0;        // Under kTexels, the time that the driver takes to compile the kernel.
   double accesses = 0;       // The loads and stores of one invocation, shared memory excluded.
-  double vectorAccesses = 0; // Those of vectors.
-  bool isSupported = true;   // False: the kernel cannot be computed with this tile.
-  std::vector<int64_t> boxWords{}; // Sizes of the boxes (tile_shape.h), in words of 4 bytes.
-  bool resultInPool = false;       // The last box holds the result and is needed after all others.
+  double vectorAccesses = 0; // The part of `accesses` that loads or stores vectors.
+  bool isSupported = true;   // Whether the kernel can be computed with this tile.
+  // The sizes of the boxes, the parts of tensors in shared memory, in words of 4 bytes.
+  std::vector<int64_t> boxWords{};
+  // Whether the last box holds the result. It is then needed only after all other boxes.
+  bool resultInPool = false;
 };
 
-/// Predicts the cost of the kernel (the outlined function on tensors) with this tile. resultShape:
-/// the result's extents, or those that are assumed where they are dynamic.
+/// Predicts the cost of the kernel, given as a function on tensors (tile_choice.h), with this tile.
+/// resultShape: the result's extents, with an assumed number for each dynamic one.
 PredictedTile predictTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
                           const TileShape &tile, llvm::ArrayRef<int64_t> resultShape);
 

@@ -1,3 +1,4 @@
+// Implements tile_search.h.
 #include "codegen/tiling/tile_search.h"
 
 #include "codegen/tiling/lane_tiles.h"
@@ -14,14 +15,16 @@ using namespace mlir;
 
 namespace {
 
-// The limit on points times steps of a tile with all steps of a sum.
+// The limit on points times steps of a tile that unrolls all steps of a sum.
 constexpr int64_t kMaxUnrolledSum = 4096;
 constexpr double kMinGain = 0.999; // A tile replaces another if it costs less than this fraction.
-// A millisecond of the driver's compiler costs kBuildShare of the program's loop steps, and at
-// least kMinBuildCost. A second is worth about 3 % of a run of the program, and at least 0.2 ms.
+// The cost of a millisecond of the driver's compiler is kBuildShare times the number of loop steps
+// of all kernels of the program, but at least kMinBuildCost. A second of the compiler thus counts
+// as about 3 % of a run of the program, and at least as 0.2 ms.
 constexpr double kBuildShare = 4e-5, kMinBuildCost = 10000;
 
-/// Returns the divisors, up to 16, of a number that divides the extent.
+/// Returns the numbers of steps to try for a reduction dimension: the divisors, up to 16, of
+/// `divisor`, which divides the dimension's extent.
 llvm::SmallVector<int64_t> unrollsFor(int64_t divisor) {
   llvm::SmallVector<int64_t> sizes{1};
   for (int64_t size = 2; size <= 16 && size <= divisor; ++size)

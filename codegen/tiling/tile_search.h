@@ -1,8 +1,9 @@
-// Compares tiles of one kernel by their predicted cost, and improves them.
+// Compares tiles of one kernel by their predicted cost, and improves them. A tile is the part of
+// the kernel's result that one invocation, subgroup or workgroup computes (tile_shape.h).
 //
 // The cost of a tile is that of one run of the kernel (tile_cost.h) and a share of the time that
-// the driver takes to compile the kernel. So a kernel that takes longer to load is chosen if its
-// runs save enough time, which a large kernel does sooner than a small one.
+// the driver takes to compile the kernel. A tile that makes the driver take longer is therefore
+// chosen only if it makes the runs faster by enough.
 //
 // Threads: one search per kernel and thread.
 #pragma once
@@ -22,32 +23,34 @@ struct CostedTile {
 
 class TileSearch {
 public:
-  /// `kernel` is the outlined function on tensors. `profile` must outlive the search. keepsAll:
-  /// keep all compared tiles for ranked(). dynamicExtent: see KernelExtents.
+  /// `kernel` is a kernel's function on tensors (tile_choice.h). `profile` must outlive the search.
+  /// keepsAll: whether to keep all compared tiles for ranked(). dynamicExtent: see KernelExtents.
   TileSearch(mlir::func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
              bool keepsAll = false, int64_t dynamicExtent = kTypicalDynamicExtent);
 
   const KernelExtents &extents() const { return extents_; }
-  /// The number of calls of predict(), also by the other functions.
+  /// The number of calls of predict(), including those from other functions of this class.
   int32_t compared() const { return compared_; }
 
-  /// Returns whether a tile is small enough to be unrolled. A tile that unrolls all steps of a sum
-  /// may be larger than isAllowed() (lane_tiles.h) permits if the kernel loads texels, because its
-  /// predicted cost contains the time of the driver's compiler.
+  /// Returns whether a tile is small enough to be unrolled. If the kernel loads texels, a tile that
+  /// unrolls all steps of a sum may be larger than isAllowed() (lane_tiles.h) permits, because the
+  /// predicted cost then contains the time of the driver's compiler.
   bool allows(const TileShape &tile) const;
   /// Predicts the cost of a tile.
   PredictedTile predict(const TileShape &tile);
-  /// Like predict(). The cost is infinite if the kernel cannot be computed with the tile, or if it
-  /// does not allow the slices that the dispatch needs on some devices.
+  /// Like predict(). The cost is infinite if the kernel cannot be computed with the tile. It is
+  /// also infinite if the kernel needs slices and cannot have them with the tile. Slices are
+  /// launches that each compute a part of the result, for devices that cannot bind the whole
+  /// result.
   CostedTile costed(const TileShape &tile);
   /// Returns the cheapest of these tiles that the kernel can be computed with. If there is none,
   /// the tile is empty.
   TileChoice cheapest(llvm::ArrayRef<TileShape> tiles);
   /// Improves a tile by coordinate descent. A change sets one element of TileShape::result or
-  /// TileShape::reduction to another value; if more points exceed a limit on the size of the code,
-  /// fewer steps are unrolled. Makes the change that lowers the cost most, and repeats
-  /// this until no change lowers the cost by at least 0.1 %. All descents of one search must start
-  /// from tiles that differ in these members only.
+  /// TileShape::reduction to another value. If a change gives the tile more points than the limit
+  /// on the size of the code allows, the change also unrolls fewer steps. Makes the change that
+  /// lowers the cost most, and repeats this until no change lowers the cost by at least 0.1 %. All
+  /// descents of one search must start from tiles that differ in these members only.
   void descend(CostedTile &from);
   /// Ranks the different tiles that were compared: `best` has rank 0, the others follow by cost.
   /// Returns the tile with rank `candidate`, or `best` if there are not as many. Needs keepsAll.
@@ -58,16 +61,17 @@ private:
   double withBuild(const PredictedTile &predicted) const {
     return predicted.cost + buildCost_ * predicted.buildMs;
   }
-  /// Passes the tile to `consider` with fewer steps of one reduction dimension, for each dimension
-  /// with which that makes the tile allowed.
+  /// Calls `consider` with a copy of the tile for each reduction dimension. The copy unrolls fewer
+  /// steps of that dimension: the largest number with which allows() holds. A dimension without
+  /// such a number is left out.
   void considerFewerSteps(const TileShape &tile,
                           llvm::function_ref<void(const TileShape &)> consider) const;
-  /// Returns whether the result is too large for the bindings of some devices, so that the dispatch
-  /// must be cut into slices there. Kernels with a reduction do not count: with the tiles that
+  /// Returns whether the result is too large for the bindings of some devices, so that a launch
+  /// must be cut into slices there. Returns false for kernels with a reduction: with the tiles that
   /// allow slices, they may be several times slower.
   static bool wantsSlices(mlir::func::FuncOp kernel, const KernelExtents &extents);
-  /// Returns whether the tiles divide the outermost tile dimension that has several tiles, as
-  /// slices need it.
+  /// Returns whether the tiles divide, without a rest, the outermost tile dimension that has
+  /// several tiles. Slices need this.
   bool isDivided(const TileShape &tile) const;
 
   mlir::func::FuncOp kernel_;

@@ -5,10 +5,13 @@
 // This is data only. tile_choice.h chooses a shape, emitter/kernel_emitter.h emits the kernel for a
 // shape, and tile_text.h prints a shape.
 //
-// Terms of this folder: a lane is an invocation of a subgroup. A stage is the part of a reduction
-// whose operands the workgroup holds in shared memory at one time. A box is the part of one tensor
-// that is in shared memory (elsewhere in Gantry it is a value inside of a larger one), and the pool
-// is the shared memory in which the boxes lie.
+// Terms of this folder: a tile is the part of a kernel's result that one invocation, one subgroup
+// or one workgroup computes. A point is one element of a tensor, given by its index along each
+// dimension. A lane is an invocation of a subgroup. A step of a reduction is one combination of
+// values of the reduction's loop counters; along one reduction dimension, it is one value of that
+// dimension's counter. A stage is a group of steps whose operands the workgroup holds in shared
+// memory at one time. A box is the part of one tensor that is in shared memory (elsewhere in Gantry
+// it is a value inside of a larger one), and the pool is the shared memory in which the boxes lie.
 #pragma once
 
 #include "mlir/IR/BuiltinTypeInterfaces.h"
@@ -33,8 +36,9 @@ struct MatrixTile {
   bool flat = false;
 
   explicit operator bool() const { return m != 0; }
-  // The lanes of a subgroup read a block's sums as vec4 along the columns. In one pass each lane
-  // reads one vec4, and together they read rowsPerPass() rows of vectorsPerRow() vec4.
+  // After the reduction each subgroup writes its sums to shared memory, and its lanes read the sums
+  // of a block from there as vec4 along the columns. In one pass each lane reads one vec4, and the
+  // lanes together read rowsPerPass() rows of vectorsPerRow() vec4.
   int64_t vectorsPerRow() const { return n / 4; }
   int64_t rowsPerPass() const { return lanes / vectorsPerRow(); }
   /// The number of vec4 of one block that one lane reads.
@@ -49,13 +53,15 @@ struct MatrixTile {
 ///
 /// With `lanes` > 1 a workgroup is one subgroup of that many invocations, which share a tile. The
 /// points along `laneDim` are divided into runs of `run` neighbours, and the runs are dealt to the
-/// lanes round-robin. The last run of a static extent may be partial, except in tiles with one
-/// dimension. The loads of operand vectors that every lane needs are divided among the lanes, which
-/// shuffle the vectors to each other.
+/// lanes round-robin. If the extent is static and the tile has more than one dimension, the last
+/// run may lie partly beyond the result. The loads of operand vectors that every lane needs are
+/// divided among the lanes, which shuffle the vectors to each other.
 struct TileShape {
   llvm::SmallVector<int64_t> result; // Points of an invocation (or lane), per tile dimension.
-  // Unrolled steps. Each divides its dimension's extent; with mayHaveRest(), a static extent may
-  // also be at least twice as large, and fewer steps follow after the last whole round.
+  // The steps that one round of the loop over a reduction dimension executes (unrolled). Each
+  // number divides the extent of its dimension. With mayHaveRest() it need not divide a static
+  // extent that is at least twice as large as the number; the remaining steps then follow after the
+  // last round.
   llvm::SmallVector<int64_t> reduction;
   unsigned merged = ~0u; // ~0: no dimensions are merged.
   unsigned laneDim = 0;
@@ -65,7 +71,7 @@ struct TileShape {
   // dimension (empty: not staged), the steps of each reduction dimension in one stage (not used
   // with cooperative matrices), and the offset of each box in the pool, in words of 4 bytes.
   llvm::SmallVector<int64_t> threads{}, stageSteps{}, poolOffsets{};
-  bool stageResult = false; // The result is stored through shared memory too.
+  bool stageResult = false; // Whether the result is stored through shared memory, too.
   // The number of copies of each box; successive stages use them in turn. With two copies, an
   // invocation that has finished a stage may load the next stage while others still read the
   // previous one, so a stage takes one barrier instead of two.
@@ -73,23 +79,25 @@ struct TileShape {
   // With cooperative matrices, threads[matrix.rows] is matrix.down * matrix.rowsPerPass() and
   // threads[matrix.columns] is matrix.across * matrix.vectorsPerRow().
   MatrixTile matrix{};
-  // Kernels that process a whole row at a time: the length of a row. Row kernels
-  // (emitter/row_kernel.h) compute a row of the result, which extends along the last dimension. 0:
-  // any other kernel.
+  // The length of a row, in kernels that process a whole row at a time. 0: any other kernel. Row
+  // kernels (emitter/row_kernel.h) compute a row of the result, which extends along the last
+  // dimension.
   int64_t rowLength = 0;
-  // True: a row is a part of an operand. One invocation, or the lanes of a subgroup, reduce it to
-  // one point of the result (emitter/row_reduction.h). `reduction` then has one number: the
-  // elements of a row that a lane holds at a time.
+  // True: a row is a part of an operand. One invocation, or the lanes of a subgroup, reduce the row
+  // to one point of the result (emitter/row_reduction.h). `reduction` then has one number: the
+  // elements of a row that a lane holds at a time. False: a row is a part of the result.
   bool reducesRows = false;
   // True if rows begin at addresses that are not multiples of four. Runs of four columns then begin
-  // at multiples of four in memory instead of in the row, so that they are vectors: a row's first
-  // run may begin up to 3 elements before the row, and its last run may end beyond it. Loads may
-  // touch elements beyond the row, up to the next multiple of four (isPaddedView()).
+  // at multiples of four in memory instead of in the row, so that each run is one aligned vector: a
+  // row's first run may begin up to 3 elements before the row, and its last run may end beyond the
+  // row. Loads may touch elements beyond the row, up to the next multiple of four (isPaddedView()
+  // in emitter/memory/vector_views.h).
   bool shiftedRows = false;
-  // Attention kernels (0: any other kernel): a lane computes the scores of `keys` keys at a time,
+  // Attention kernels, which compute softmax(queries · keysᵀ) · values (attention.h; 0: any other
+  // kernel): a lane computes the scores, the elements of queries · keysᵀ, of `keys` keys at a time,
   // in runs of `keyRun` neighbours. `reduction` then refers to the matmul that computes the scores.
   int64_t keys = 0, keyRun = 1;
-  bool dots = false; // int8 products are summed by the device's 4 x 8-bit dot product.
+  bool dots = false; // Whether int8 products are summed with the device's dot product of 4 bytes.
 
   /// Returns the extents, along the tile dimensions, of a result with this shape. The extent of
   /// merged dimensions is dynamic if one of them is.
@@ -106,7 +114,8 @@ struct TileShape {
     return space;
   }
 
-  /// Returns whether the unrolled steps of a reduction may leave a rest. See `reduction`.
+  /// Returns whether the steps that remain after the last unrolled round may follow the loop, so
+  /// that `reduction` need not divide the extents.
   bool mayHaveRest() const {
     return lanes > 1 && !reducesRows && !dots && stageSteps.empty() && !matrix;
   }

@@ -1,3 +1,4 @@
+// Implements tile_text.h.
 #include "codegen/tiling/tile_text.h"
 
 #include <charconv>
@@ -136,13 +137,17 @@ Result<TileShape> parseTile(std::string_view text) {
       good = points = !points && parseSizes(value, tile.result);
     } else if (name == "steps") {
       good = steps = !steps && parseSizes(value, tile.reduction);
-    } else if (name == "merged" && (good = parseNumber(value, 0, number))) {
+    } else if (name == "merged") {
+      good = parseNumber(value, 0, number);
       tile.merged = static_cast<unsigned>(number);
-    } else if (name == "along" && (good = parseNumber(value, 0, number))) {
+    } else if (name == "along") {
+      good = parseNumber(value, 0, number);
       tile.laneDim = static_cast<unsigned>(number);
-    } else if (name == "lanes" && (good = parseNumber(value, 1, number))) {
+    } else if (name == "lanes") {
+      good = parseNumber(value, 1, number);
       tile.lanes = number;
-    } else if (name == "run" && (good = parseNumber(value, 1, number))) {
+    } else if (name == "run") {
+      good = parseNumber(value, 1, number);
       tile.run = number;
     } else if (word == "dots") {
       good = tile.dots = !tile.dots;

@@ -1,10 +1,13 @@
 // Tiles as text: a description for people, and an exact text that identifies a tile in tables of
-// measured tiles.
+// measured tiles (`gantry tune` writes them). A tile is the part of a kernel's result that one
+// invocation, subgroup or workgroup computes (tile_shape.h).
 //
-// An example of an exact text is "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4". Sizes
-// are per dimension; a word whose value is the default is left out. Only tiles that compute in
-// registers (baseline, texel, dot products) are parsed. The exact text of a staged tile is compared
-// with the texts of the candidates (chooseStagedTiles in tile_choice.h).
+// An example of an exact text is "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4". The
+// words `points`, `steps` and `along` are TileShape::result, reduction and laneDim; other words are
+// named like their members. Sizes are per dimension; a word whose value is the default is left out.
+// Only tiles that compute in registers are parsed (the kinds baseline, texel and dots).
+// The exact text of a tile that stages operands in shared memory is compared with the texts of the
+// candidates (chooseStagedTiles in tile_choice.h).
 //
 // Threads: pure.
 #pragma once
@@ -21,7 +24,8 @@ namespace gantry::codegen {
 std::string describeTile(const TileShape &tile);
 
 /// Returns the exact text of a tile. Different candidate tiles of one kernel and kind have
-/// different texts, except that the text of an attention tile does not contain keyRun.
+/// different texts, except that the text of an attention tile (attention.h) does not contain
+/// TileShape::keyRun.
 std::string exactTile(const TileShape &tile);
 
 /// Parses the exact text of a tile that computes in registers. Sizes are from 1 to 65536. Fails

@@ -1,3 +1,4 @@
+// Implements kernel_key.h.
 #include "codegen/tuning/kernel_key.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -57,8 +58,8 @@ private:
 };
 
 /// Prints a kernel's signature, or nothing if the function has none. Tables of measured tiles store
-/// the hash of this text. The text is therefore independent of the attribute's own assembly format,
-/// which may change.
+/// a hash of this text, so the text must stay the same when the attribute's assembly format
+/// changes.
 void printSignature(llvm::raw_ostream &stream, SignatureAttr signature) {
   if (!signature)
     return;

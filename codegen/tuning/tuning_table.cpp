@@ -1,3 +1,4 @@
+// Implements tuning_table.h.
 #include "codegen/tuning/tuning_table.h"
 #include "codegen/tuning/built_in_table.h"
 
@@ -10,7 +11,7 @@ namespace gantry::codegen {
 namespace {
 
 constexpr int64_t kVersion = 1;
-constexpr size_t kLargestFile = size_t{64} << 20;
+constexpr size_t kMaxFileBytes = size_t{64} << 20;
 constexpr int kMaxNesting = 32; // Limits the recursion of LLVM's JSON parser.
 
 Status malformed(const std::string &name, const std::string &why) {
@@ -63,7 +64,7 @@ Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
 
 Result<TuningTable> TuningTable::parse(std::string_view text, const std::string &name,
                                        const std::string &profile) {
-  if (text.size() > kLargestFile || depthOf(text) > kMaxNesting)
+  if (text.size() > kMaxFileBytes || depthOf(text) > kMaxNesting)
     return malformed(name, "is no table of measured tiles: it is too large (more than 64 MiB) or "
                            "nested too deep (more than 32 lists and objects)");
   auto json = llvm::json::parse(llvm::StringRef(text.data(), text.size()));

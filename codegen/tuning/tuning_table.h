@@ -1,5 +1,6 @@
-// Reads tables of measured tiles. A table has, for a device, the tile that was fastest for each
-// kernel. `gantry tune` writes such tables.
+// Reads tables of measured tiles. A tile is the part of a kernel's result that one invocation,
+// subgroup or workgroup computes; a kernel can be generated with different tiles. A table has, for
+// a device, the tile that was fastest for each kernel. `gantry tune` writes such tables.
 //
 // A table is JSON (docs/tuning.md has the format):
 //
@@ -7,9 +8,11 @@
 //    "devices": [{"profile": "vulkan:lavapipe", "device": "llvmpipe …", "kernels": {
 //      "0123456789abcdef": {"tile": "texel points=…", "ns": 98200, "predicted_ns": 120400}}}]}
 //
-// A kernel is identified by its key (kernel_key.h), a tile by its kind and its exact text
-// (tiling/tile_text.h). Times are in nanoseconds. Unknown fields are ignored. A table cannot make a
-// wrong kernel: emit-kernels checks that the kernel can have the tile.
+// A profile is the description of a device that kernels are compiled for
+// (engine/base/device_profile.h). A kernel is identified by its key (kernel_key.h), a tile by its
+// kind and its exact text (tiling/tile_text.h). Times are in nanoseconds. Unknown fields are
+// ignored. A table cannot make a wrong kernel: the pass emit-kernels checks that the kernel can
+// have the tile.
 //
 // Thread safety: a table is a value; builtIn() may be called from any thread.
 #pragma once
@@ -26,7 +29,7 @@ struct MeasuredTile {
   std::string tile;       // Kind and exact text, such as "texel points=1x16x2 steps=8x1x1 lanes=8".
   std::string device;     // The name of the device on which the tile was measured.
   double ns = 0;          // The kernel's time with this tile in nanoseconds; 0 if unknown.
-  double predictedNs = 0; // The kernel's time with the predicted tile; 0 if unknown.
+  double predictedNs = 0; // Like ns, with the tile that is predicted to be the fastest.
 };
 
 class TuningTable {
@@ -41,8 +44,8 @@ public:
                                    const std::string &profile);
   /// Reads and parses a file. Fails as parse() does, and with kNotFound or kIo.
   static Result<TuningTable> read(const std::string &path, const std::string &profile);
-  /// Returns the tiles of one profile from the table that is built into the compiler. There are
-  /// none for most profiles.
+  /// Returns the tiles of one profile from the table that is built into the compiler. The result is
+  /// empty for most profiles.
   static TuningTable builtIn(const std::string &profile);
 
   /// Returns the tile of the kernel with this key, or null.

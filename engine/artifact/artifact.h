@@ -26,8 +26,10 @@
 
 namespace gantry::artifact {
 
-/// Version 2 added kernels that read texel buffers, version 3 values that begin within their slot,
-/// version 4 values that are boxes in others, and states, version 5 kernels for certain multiples.
+/// The version of the format. Version 2 added kernels that read texel buffers; 3 values that begin
+/// after the start of their slot, the range of memory that they share with others
+/// (Value.slot_offset); 4 values that are boxes in others (Value.box); 5 kernel variants that run
+/// only if certain sizes are multiples of a number (KernelVariant.dim_multiples).
 inline constexpr uint32_t kFormatVersion = 5;
 inline constexpr uint32_t kOldestFormatVersion = 1;
 inline constexpr uint64_t kSectionAlignment = 4096; // Bytes.
@@ -43,13 +45,14 @@ uint64_t elementSize(ElementType type);
 const char *elementName(ElementType type);
 /// Bytes per texel, which holds four elements.
 uint64_t texelSize(TexelFormat format);
-/// Returns whether the bytes of a value are a box in a larger storage.
+/// Returns whether the bytes of a value are a box in a larger storage: a range of indices along
+/// each dimension (engine/base/box.h).
 inline bool hasBox(const Value &value) {
   return value.box() != nullptr && value.box()->size() != 0;
 }
-/// Returns Value.box of a value that has one: its bytes in its storage, for these values of the
-/// program's expressions. Numbers below 0, in a damaged artifact, make a box that isValid()
-/// refuses.
+/// Returns the box of a value for which hasBox() is true: the place of its bytes in the storage.
+/// exprs: the values of Program.exprs. Numbers below 0, in a damaged artifact, make a box that
+/// isValid() (box.h) refuses.
 Box boxOf(const Value &value, std::span<const int64_t> exprs);
 /// The workgroup size of a variant along a dimension (0 to 2). The program must be verified.
 uint32_t workgroupSizeOf(const Kernel &kernel, const KernelVariant &variant, uint32_t dimension);
@@ -69,10 +72,10 @@ struct ConstantData {
 uint64_t layoutConstants(std::vector<ConstantData> &constants);
 
 /// Writes an artifact atomically (AtomicFile): on failure no new file is left, and an existing file
-/// keeps its contents. The caller fills `program` and its variants, except `chunks`, which this
-/// function adds. Kernels that are equal in several variants are stored once. Returns kInternal if
-/// the program breaks a rule of README.md, kInvalidArgument if the constants overlap or are
-/// misaligned, and the errors of AtomicFile.
+/// keeps its contents. The caller fills `program` and its variants (the same model compiled for
+/// other device profiles), except `chunks`, which this function adds. Kernels that are equal in
+/// several variants are stored once. Returns kInternal if the program breaks a rule of README.md,
+/// kInvalidArgument if the constants overlap or are misaligned, and the errors of AtomicFile.
 Status write(const std::string &path, ProgramT &program,
              const std::vector<ConstantData> &constants);
 
@@ -106,10 +109,10 @@ private:
   std::span<const uint8_t> constants_;
 };
 
-/// Evaluates all Program.exprs for the given symbol values and returns one result per expression.
-/// Returns kInvalidArgument, naming the symbol or the expression, if a symbol is out of its bounds,
-/// a requirement of the model is not met, a size is negative, or the arithmetic overflows 64 bits
-/// or divides by zero.
+/// Evaluates all Program.exprs for the given values of the symbols (sizes that a run may choose,
+/// such as a batch size) and returns one result per expression. Returns kInvalidArgument, naming
+/// the symbol or the expression, if a symbol is out of its bounds, a requirement of the model is
+/// not met, a size is negative, or the arithmetic overflows 64 bits or divides by zero.
 Result<std::vector<int64_t>> evaluateExprs(const Program &program,
                                            std::span<const int64_t> symbols);
 

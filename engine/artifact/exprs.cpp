@@ -1,4 +1,4 @@
-// Evaluation of shape expressions in 64-bit arithmetic with overflow checks.
+// Implements exprs.h, and evaluateExprs() of artifact.h, in 64-bit arithmetic with overflow checks.
 #include "engine/artifact/exprs.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// Constant folding of shape expressions, and their text for messages. Both work without values for
-// the symbols. engine/artifact and engine/program use them. evaluateExprs() in artifact.h evaluates
-// expressions for known symbols.
+// Constant folding of shape expressions, and their text for messages. A shape expression computes a
+// size from symbols, which are sizes that a run may choose (Expr in artifact.fbs). Both functions
+// work without values for the symbols. engine/artifact and engine/program use them. evaluateExprs()
+// in artifact.h evaluates expressions for known symbols.
 //
 // Threads: pure functions over an immutable program.
 #pragma once

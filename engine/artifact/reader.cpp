@@ -20,10 +20,11 @@ struct Artifact::Mapping {
 
 namespace {
 
-/// Bytes of host reserve (out_of_memory.h) for each byte of metadata. By measurement, an operation
-/// on a program allocates at most as many bytes as the metadata has; small models with many
-/// commands come closest to that limit. The factor is eight because an operation may begin while
-/// half of the reserve is in use, and because the reserve rounds up the sizes of its blocks.
+/// Bytes of host reserve for each byte of metadata. The reserve is host memory that is set aside
+/// for an operation that runs out of memory (out_of_memory.h). By measurement, an operation on a
+/// program allocates at most as many bytes as the metadata has; small models with many commands
+/// come closest to that limit. The factor is eight because an operation may begin while half of the
+/// reserve is in use, and because the reserve rounds up the sizes of its blocks.
 constexpr uint64_t kReservePerMetadata = 8;
 
 constexpr const char *kRemedy = "the file is damaged; compile the model again";

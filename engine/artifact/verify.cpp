@@ -16,11 +16,11 @@ constexpr uint32_t kMaxRank = 8;
 constexpr uint32_t kMaxKernelArguments = 4096;
 constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
-constexpr uint64_t kSpirvAlignment = 16; // Bytes; force_align in the schema.
-constexpr uint64_t kUnplaced = UINT64_MAX;
-constexpr uint32_t kNoExpr = UINT32_MAX;  // Value.slot_offset: the value begins with its slot.
-constexpr uint32_t kNoBase = UINT32_MAX;  // Value.base: the value is no part of another one.
-constexpr uint32_t kNoPlace = UINT32_MAX; // Command.in_place: the result takes no operand's place.
+constexpr uint64_t kSpirvAlignment = 16;   // Bytes; force_align in the schema.
+constexpr uint64_t kUnplaced = UINT64_MAX; // Value.byte_offset: the session plans the offset.
+constexpr uint32_t kNoExpr = UINT32_MAX;   // Value.slot_offset: 0 bytes from the slot's start.
+constexpr uint32_t kNoBase = UINT32_MAX;   // Value.base: the value is no part of another one.
+constexpr uint32_t kNoPlace = UINT32_MAX;  // Command.in_place: the result takes no operand's place.
 // A dispatch whose buffers are too large to bind at once is executed in slices. slice_bytes is the
 // distance between the parts of a buffer that consecutive slices access. The limit keeps
 // slice_bytes * m within 64 bits for every slice number m below 2^24.
@@ -300,8 +300,8 @@ Status Verifier::checkTransient(const std::string &owner, const Value &value,
       return damaged(owner, "has an offset although the program is dynamic and not bounded");
     return Status::ok();
   }
-  // For a bounded program, size and start stay 0, so the checks below look at the slot's offset
-  // only. The session checks the whole plan for the sizes of each run.
+  // Sizes of a bounded program are dynamic, so size and start stay 0 and the checks below look at
+  // the slot's offset only. The session checks the whole plan for the sizes of each run.
   uint64_t size = 0, start = 0;
   if (!program_.dynamic()) {
     GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));

@@ -1,4 +1,5 @@
-// Checks the states of a program: pairs of an input and an output that share one buffer.
+// Checks the states of a program: pairs of an input and an output that share one buffer, or inputs
+// in such a buffer that runs only read.
 #include "engine/artifact/verify.h"
 
 #include <algorithm>

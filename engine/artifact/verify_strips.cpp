@@ -1,4 +1,4 @@
-// Checks the report on chains of operators that are computed in strips.
+// Checks the descriptions of the chains of operators that are computed in strips of rows.
 #include "engine/artifact/verify.h"
 
 namespace gantry::artifact {

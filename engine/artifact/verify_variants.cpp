@@ -1,4 +1,5 @@
-// Checks that all variants of an artifact have the same interface.
+// Checks that all variants of an artifact (the same model compiled for several device profiles)
+// have the same inputs, outputs, symbols and states.
 #include "engine/artifact/verify.h"
 
 namespace gantry::artifact {

@@ -1,3 +1,4 @@
+// Computes the runs and the enclosing range of a box.
 #include "engine/base/box.h"
 
 namespace gantry {

@@ -36,7 +36,7 @@ struct ByteRange {
 /// Returns the box that is the range of `sizeBytes` bytes from `offset` on.
 Box boxOfRange(uint64_t offset, uint64_t sizeBytes);
 
-/// Returns the smallest range that contains the box. An empty box has a range of 0 bytes.
+/// Returns the smallest range of bytes that contains the box. An empty box has a range of 0 bytes.
 ByteRange rangeOf(const Box &box);
 
 /// Calls `body` with each run of the box, in ascending order. Adjacent runs are joined. Stops when

@@ -1,5 +1,6 @@
 // A crash handler: one function that runs on the crashing thread before the process dies of a
-// signal. The flight recorder (engine/trace) writes its recording with it. The process still ends.
+// signal. The flight recorder of engine/trace, which keeps the newest events in memory, writes them
+// to a file in this function. The process still ends.
 //
 // The handler is called for the fault signals (SIGSEGV, SIGBUS, SIGFPE, SIGILL) and for SIGABRT.
 // After the handler returns, the signal is handled as it was before setCrashHandler(): the

@@ -1,11 +1,12 @@
-// A device profile: the limits, features and preferences of a device that code generation and the
-// session need, as plain data.
+// A device profile: the limits, features and preferences of a device, as plain data. Code
+// generation needs them, and so does the session, which runs a program on a device
+// (engine/program).
 //
 // A backend reads a profile from its device; named profiles (named_profiles.cpp) serve
 // ahead-of-time compilation. A profile is not a handle: nothing here calls a driver. The compiler
-// assumes that the device has at least the limits of the profile for which it compiles. Each kernel
-// variant of an artifact lists the features that it needs, and the session compares this list with
-// the device.
+// assumes that the device has at least the limits of the profile for which it compiles. An artifact
+// (a compiled model) may hold several variants of a kernel. Each variant lists the features that it
+// needs, and the session compares this list with the device.
 //
 // Threads: profiles are values; the functions may be called from any thread.
 #pragma once
@@ -71,23 +72,24 @@ struct DeviceProfile {
   uint64_t texelBufferAlignment = 256;  // Alignment of a view's start, in bytes.
   uint32_t maxTexelBuffersPerStage = 0; // Texel-buffer bindings of one kernel.
   uint32_t maxResourcesPerStage = 0;    // Storage and texel buffers of one kernel together.
-  bool preferTexelLoads = false;        // Texel fetches are the fastest loads.
-  // The driver ends the loops of an invocation early after this number of iterations, counted over
-  // all loops; 0: no limit.
+  bool preferTexelLoads = false;        // Whether texel fetches are the fastest loads.
+  // After this number of iterations, counted over all loops of an invocation, the driver ends the
+  // loops early; 0: no limit.
   uint64_t maxLoopRounds = 0;
-  uint32_t subgroupSize = 1; // Lanes; 1: not known, and kernels use no subgroup operation.
+  uint32_t subgroupSize = 1; // Lanes; 1: not known, so kernels use no subgroup operations.
   // The range of subgroup sizes that a kernel can require with the Vulkan feature
   // subgroupSizeControl; both limits equal subgroupSize without that feature.
   uint32_t minSubgroupSize = 1;
   uint32_t maxSubgroupSize = 1;
-  bool stageOperands = false;        // Kernels run faster if they stage operands in shared memory.
-  bool preferAddressBinding = false; // Kernels access buffers faster by address.
+  bool stageOperands = false; // Whether copies of operands in shared memory make kernels faster.
+  bool preferAddressBinding = false;   // Whether kernels access buffers faster by address.
   uint32_t preferredWorkgroupSize = 0; // Invocations.
   uint32_t registerTileElements = 0;   // Max number of 32-bit accumulators of one thread.
   DeviceFeatures features;
   std::vector<MatrixShape> matrixShapes; // Best first; empty: no cooperative matrices.
   uint32_t matrixSubgroupSize = 0; // Lanes in kernels with cooperative matrices; 0: subgroupSize.
-  // Estimates for the cost model; 0: not known. No program is refused because of them.
+  // Estimates for the cost model, by which the compiler chooses tiles; 0: not known. No program is
+  // refused because of them.
   uint32_t computeUnits = 0;       // Number of multiprocessors, compute units, Xe-cores or cores.
   uint32_t invocationsPerUnit = 0; // Invocations that keep one compute unit busy.
   uint64_t l1CacheBytes = 0;       // First-level cache of one compute unit.

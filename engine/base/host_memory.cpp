@@ -1,3 +1,4 @@
+// Implements HostStorage, the part of HostArray that does not depend on the element type.
 #include "engine/base/host_memory.h"
 
 namespace gantry {

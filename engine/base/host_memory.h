@@ -51,8 +51,8 @@ struct HostAllocator {
   }
 };
 
-/// Makes a T from the arguments in memory of the allocator. Returns nullptr if there is none.
-/// hostDelete() destroys it.
+/// Makes a T from the arguments in memory of the allocator. Returns nullptr if the allocation
+/// fails. hostDelete() destroys the object and frees its memory.
 template <typename T, typename... Arguments>
 T *hostNew(const HostAllocator &host, Arguments &&...arguments) {
   static_assert(alignof(T) <= 16, "a HostAllocator aligns to 16 bytes");

@@ -1,3 +1,4 @@
+// Implements IndexSet.
 #include "engine/base/index_set.h"
 
 #include <bit>

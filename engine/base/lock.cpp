@@ -1,3 +1,4 @@
+// The waiting parts of Lock and SpinLock.
 #include "engine/base/lock.h"
 
 #include <sched.h>

@@ -3,10 +3,10 @@
 // The reserve has a few regions. Each region is a sequence of blocks whose sizes are multiples of
 // 64 bytes. The allocator uses next fit and coalesces free blocks during the search (Knuth, The Art
 // of Computer Programming, volume 1, section 2.5). It is simple and slow on purpose, because it
-// serves only operations that are about to fail. It is not a general allocator.
+// serves only operations that are about to report a lack of memory. It is not a general allocator.
 //
-// Threads: any; one mutex protects all regions. The reserve allocates no memory of its own, so it
-// also works before main().
+// Threads: any; one mutex protects all regions. The constructor is constexpr and allocates nothing,
+// so a global MemoryReserve can be used before main().
 #pragma once
 
 #include <atomic>

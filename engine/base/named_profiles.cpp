@@ -12,9 +12,10 @@ constexpr uint32_t kNoLimit = UINT32_MAX;
 /// The limits that every Vulkan 1.2 device has: the "Required Limits" of the specification, with
 /// three exceptions. First, eight storage buffers per stage: the specification promises four, but
 /// devices with compute queues report eight or more. Second, 64-bit integers and 8-bit storage:
-/// models with int64 tokens or booleans need them. A variant that uses them lists them as
-/// requirements, and the session reports the missing feature by name. Third, buffer addresses are
-/// allowed but not preferred: each kernel is compiled with descriptors, and with addresses as well.
+/// models with int64 tokens or booleans need them. A kernel variant that uses them lists them as
+/// requirements, and a session that loads it on a device without them reports the missing feature
+/// by name. Third, buffer addresses are allowed but not preferred: each kernel is compiled with
+/// descriptors, and with addresses as well.
 DeviceProfile generic() {
   DeviceProfile profile;
   profile.name = "vulkan:generic";
@@ -67,9 +68,9 @@ DeviceProfile lavapipe() {
   return profile;
 }
 
-/// The generic device with kernels that stage their operands in shared memory. It is for GPUs
-/// without a profile of their own, which gain from staging, and for tests of staging on devices
-/// that do not gain from it.
+/// The generic device, with kernels that stage their operands: copy them to shared memory first. It
+/// is for GPUs without a profile of their own, which gain from staging, and for tests of staging on
+/// devices that do not gain from it.
 DeviceProfile staging() {
   DeviceProfile profile = generic();
   profile.name = "vulkan:staging";
@@ -85,8 +86,8 @@ DeviceProfile dotProducts() {
   return profile;
 }
 
-/// The generic device with subgroups of eight lanes, for tests on lavapipe of kernels in which a
-/// subgroup shares a tile and reads plain buffers, as on GPUs.
+/// The generic device with subgroups of eight lanes, for tests on lavapipe. They test kernels in
+/// which a subgroup shares a tile and reads plain buffers, as kernels for GPUs do.
 DeviceProfile subgroups() {
   DeviceProfile profile = generic();
   profile.name = "vulkan:subgroups";
@@ -322,7 +323,7 @@ DeviceProfile maliG7xx() {
 } // namespace
 
 const std::vector<NamedProfile> &namedProfiles() {
-  static const std::vector<NamedProfile> all = {
+  static const std::vector<NamedProfile> kProfiles = {
       {generic(), {}},
       {lavapipe(), {"llvmpipe"}},
       {staging(), {}},
@@ -340,7 +341,7 @@ const std::vector<NamedProfile> &namedProfiles() {
       {adreno7xx(), {"Adreno (TM) 7"}},
       {maliG7xx(), {"Mali-G710", "Mali-G715", "Mali-G720", "Immortalis-G7"}},
   };
-  return all;
+  return kProfiles;
 }
 
 } // namespace gantry

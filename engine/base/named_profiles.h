@@ -2,8 +2,9 @@
 //
 // A profile holds limits that every device of the generation has with every known driver; if
 // drivers differ, it holds the smallest limit. The cache sizes and the number of compute units are
-// those of one product, which the comment of the profile names; they only guide the cost model.
-// Each comment cites its sources by a [key]; docs/profiles.md lists the address of each source.
+// those of one product, which the comment of the profile names; they only guide the cost model,
+// which estimates the times of kernels. In named_profiles.cpp, each comment cites its sources by a
+// [key]; docs/profiles.md lists the address of each source.
 //
 // To add a profile, write a function with its sources in named_profiles.cpp, add it to the table
 // at the end of that file, and add a row to docs/profiles.md.

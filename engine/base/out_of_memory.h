@@ -16,8 +16,8 @@
 //   4. It allocates arrays whose size depends on tensors or files rather than on the program's
 //      structure (a pipeline cache, a capture) with tryResize(), which fails instead of using the
 //      reserve.
-// A failure after the last check does not affect the result: the reserve served the request, and
-// the operation is complete.
+// A failed request after the last check does not affect the result: the reserve served it, and the
+// operation completes.
 //
 // Test programs that link the modules statically use the standard operator new, which never marks
 // a failure.

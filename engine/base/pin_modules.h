@@ -2,9 +2,10 @@
 //
 // The Vulkan loader unloads drivers and layers when the last instance is destroyed. Two things then
 // fail. Some drivers take thread-local storage each time that they are loaded and never return it,
-// so that a process cannot open a device any more after it has opened and closed about 30 (seen
-// with NVIDIA 580). And the leak checker of the address sanitizer cannot name the library that
-// holds memory until the process ends, so that a suppression by library name does not match.
+// so that a process that has opened and closed about 30 devices cannot open another one (seen with
+// NVIDIA 580). And the leak checker of the address sanitizer, which runs when the process ends,
+// cannot name a library that is no longer loaded, so that a suppression by library name does not
+// match its leaks.
 //
 // Only libraries that are loaded while a LoadedModules exists are kept, so that an application can
 // still unload its own.

@@ -2,8 +2,9 @@
 //
 // The barrier makes one side of a two-sided handshake (Dekker's pattern) cheap. The frequent side
 // stores and then loads with plain instructions. The rare side stores, calls processBarrier(), and
-// then loads. At least one side then sees the other side's store. On Linux the barrier is
-// membarrier(2) with the private expedited command; other systems have none.
+// then loads. It is then guaranteed that at least one of the two loads sees the other side's store.
+// On Linux the barrier is membarrier(2) with the private expedited command; other systems have
+// none.
 //
 // Cost: a call takes some microseconds and interrupts each core that runs a thread of the process.
 // Threads: any. Errors: none. If hasProcessBarrier() returns false, the caller needs ordinary

@@ -1,3 +1,4 @@
+// Implements threadNumber() with a bitmap of the numbers that are taken.
 #include "engine/base/thread_number.h"
 
 #include "engine/base/thread_exit.h"

@@ -1,9 +1,10 @@
-// Small numbers for threads, so that a heap can give each thread an arena of its own.
+// Small numbers for threads, so that a heap can give each thread an arena (buffers and a lock) of
+// its own.
 //
 // A thread gets the lowest number that no other live thread of the process has, and gives it back
 // when it ends. So a program that starts and ends threads all the time uses few numbers.
 // Threads: any. Errors: none. Number 0 is shared by the threads that find all 1024 numbers taken,
-// and by threads whose end cannot be observed (thread_exit.h).
+// and by threads whose end the system does not report (ThreadExit::arm() fails).
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,9 @@
 // blocks that are neighbours are merged immediately.
 //
 // Cost: allocate() and free() take O(1) in the worst case, except when the table of blocks grows;
-// reserveBlocks() avoids that. Memory: 32 bytes per block, free or taken, and up to as much again
-// for smaller tables that are kept because other threads may still read them.
+// reserveBlocks() avoids that. Memory: 32 bytes per block, free or taken. When the table of blocks
+// grows, its smaller former versions are kept, because other threads may still read them (placeOf);
+// together they take at most as many bytes as the table.
 // Units: bytes. Sizes are rounded up to the granule. Threads: one at a time, except for the
 // functions that say otherwise. Errors: a function that cannot do its work returns kNone or false
 // and changes nothing; hostExhausted() tells whether the host had no memory.
@@ -127,7 +128,7 @@ public:
   /// then be out of date.
   uint64_t emptyBytes() const { return bytes(empty_); }
   /// The lowest-numbered region from `from` on that has no taken block; kNone if there is none. Any
-  /// thread may call this while no region is added or removed; the answer may be out of date.
+  /// thread may call this while no region is added or removed; the result may be out of date.
   uint32_t nextEmpty(uint32_t from) const;
   uint64_t largestFreeBytes() const;
   Statistics statistics() const;
@@ -137,10 +138,11 @@ public:
   const char *validate() const;
 
 private:
-  // The first level has a row of lists per power of two, the second level the lists of a row.
+  // The free lists form a table: a row (first level) for each power of two, with kSecond lists
+  // (second level).
   static constexpr uint32_t kSecondLog2 = 5;
   static constexpr uint32_t kSecond = 1U << kSecondLog2;
-  static constexpr uint32_t kFirst = 36; // sizes up to 2^40 granules
+  static constexpr uint32_t kFirst = 36; // Rows, for sizes below 2^40 granules.
   static constexpr uint32_t kOwnListTries = 4;
 
   enum State : uint8_t { kUnused, kFree, kUsed };

@@ -1,6 +1,8 @@
-// Class Call turns a lack of host memory into a status (engine/base/out_of_memory.h). A function of
-// gantry.h that creates or computes something makes a Call at its start, and checks before it
-// returns whether an allocation of the call failed:
+// Class Call turns a lack of host memory into a status (engine/base/out_of_memory.h). If malloc
+// fails, the library's operator new takes the memory from a reserve that was set aside
+// (operator_new.cpp), and the call goes on. A function of gantry.h that creates or computes
+// something makes a Call at its start. Before it returns, it checks whether an allocation of the
+// call failed:
 //
 //   gantry_status_t gantry_thing_create(gantry_thing_t **thing) {
 //     const capi::Call call("gantry_thing_create");
@@ -20,7 +22,7 @@
 
 namespace gantry::capi {
 
-/// Returns whether at least half of the memory reserve is free, so that an operation may begin.
+/// Returns whether at least half of the memory reserve is free. Only then may an operation begin.
 bool reserveIsReady();
 
 /// One call of an API function.

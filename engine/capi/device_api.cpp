@@ -78,8 +78,8 @@ Status checkKind(const gantry_memory_kind_t &kind) {
              : statusf(StatusCode::kInvalidArgument, "memory kind %d does not exist", raw);
 }
 
-/// Allocates a buffer if the fast path of gantry_buffer_create_kind() failed: the name is new, the
-/// heap needs more memory from the driver, or the request must be refused.
+/// Allocates a buffer after the fast path of gantry_buffer_create_kind() failed, because the name
+/// is new, the heap needs more memory from the driver, or the request must be refused.
 Status allocateBuffer(heap::Heap &heap, const gantry_memory_kind_t &kind,
                       heap::BufferRequest &request, const char *name, heap::BufferHandle *handle) {
   GANTRY_RETURN_IF_ERROR(checkKind(kind));
@@ -96,8 +96,8 @@ Status allocateBuffer(heap::Heap &heap, const gantry_memory_kind_t &kind,
   return Status(why.code(), "no memory for '" + std::string(name) + "': " + why.message());
 }
 
-/// Writes the place of a buffer and returns true. If the handle is NULL or stale, returns false and
-/// reports why. The function's name appears in the message.
+/// Stores in *place where a buffer lies, and returns true. If the handle is NULL or stale (its
+/// buffer was released or donated), returns false and reports why. The message names the function.
 bool placeOf(const char *function, const gantry_buffer_t *buffer, heap::Placement *place) {
   const heap::BufferHandle handle = capi::handleOf(buffer);
   const heap::Heap *heap = heap::Heap::of(handle);

@@ -1,3 +1,4 @@
+// Implements donations.h with a ring of records.
 #include "engine/capi/donations.h"
 
 #include <cstdio>

@@ -1,10 +1,10 @@
-// Remembers which buffers were donated to runs, so that the error for a later use of such a buffer
-// names the run that took it.
+// Remembers which buffers were donated to runs (gantry_run_donate gives a buffer up to a run), so
+// that the error for a later use of such a buffer names the run that took it.
 //
-// A donated buffer has no reference left, so the heap finds its handle to be stale (heap.h). The
-// records are searched for stale handles only, so uses of live buffers cost nothing. The records of
-// the last 512 donations of the process are kept, in static memory; older handles are still
-// refused, with a message that does not name the run.
+// A donated buffer has no reference left, so the heap finds that its handle is stale: it refers to
+// no buffer any more. The records are searched for stale handles only, so uses of live buffers cost
+// nothing. The records of the last 512 donations of the process are kept, in static memory; older
+// handles are still refused, with a message that does not name the run.
 //
 // Threads: any; a lock protects the records.
 #pragma once

@@ -1,6 +1,6 @@
 // The definitions of the opaque structs of gantry.h, and the functions that turn a Status into a
-// code and a message. Each struct owns one object of the engine; gantry_device owns two, the device
-// and its heap.
+// code and a message. Each struct holds a reference to one object of the engine; gantry_device
+// holds two, to the device and to its heap (the manager of the device's memory).
 //
 // Threads: report() and nullArgument() keep one message per thread.
 #pragma once

@@ -1,15 +1,15 @@
-// operator new and operator delete of libgantry.so. They use malloc, and a reserve that serves a
-// request if malloc fails. engine/base/out_of_memory.h describes how the engine then reports the
-// failure.
+// operator new and operator delete of libgantry.so. They use malloc; if malloc fails, they serve
+// the request from a reserve, memory that was set aside. engine/base/out_of_memory.h describes how
+// the engine then reports the failure.
 //
-// The linker exports only the symbols that gantry.map lists. The functions are not among them, so
-// the application and other libraries keep their own. The forms that would throw never fail here,
-// because the engine has no exceptions. The reserve does not run out if the rules of
-// out_of_memory.h are kept: each operation ends at its next check, and between two checks it
-// allocates no more than the program's structure requires. Loading an artifact makes the reserve
-// large enough for that (engine/artifact/reader.cpp), and an operation is refused while less than
-// half of the reserve is free (capi::Call). Arrays whose size depends on tensors or files use
-// tryResize().
+// The linker exports only the symbols that gantry.map lists. The functions here are not among them,
+// so the application and other libraries keep their own. The engine is built without exceptions, so
+// operator new cannot throw: if the reserve is used up, the process ends. The reserve does not run
+// out if the rules of out_of_memory.h are kept: each operation ends at its next check for a failed
+// allocation, and between two checks it allocates no more than the program's structure requires.
+// Loading an artifact makes the reserve large enough for that (engine/artifact/reader.cpp), and an
+// operation is refused while less than half of the reserve is free (capi::Call). Arrays whose size
+// depends on tensors or files use tryResize(), which does not use the reserve.
 //
 // The first region of the reserve is static storage, whose pages take no memory until they are
 // used.
@@ -51,7 +51,7 @@ bool addRegions(size_t bytes) {
   return false;
 }
 
-const bool isReady = [] {
+const bool kIsReady = [] {
   growHostReserve = addRegions;
   return addRegions(0);
 }();
@@ -89,7 +89,7 @@ void give(void *memory) {
 
 } // namespace
 
-bool reserveIsReady() { return isReady && 2 * reserve.usedBytes() <= reserve.sizeBytes(); }
+bool reserveIsReady() { return kIsReady && 2 * reserve.usedBytes() <= reserve.sizeBytes(); }
 
 } // namespace gantry::capi
 

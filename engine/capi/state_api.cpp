@@ -21,7 +21,8 @@ Status checkStructSize(const char *what, size_t given, size_t size) {
                  what, given, size);
 }
 
-/// Calls use(state, index of the entry) and reports its status.
+/// Finds the state's entry with this name, calls use(state, index of the entry), and reports the
+/// status.
 template <typename Use>
 gantry_status_t withEntry(const char *function, gantry_state_t *state, const char *name,
                           const Use &use) {

@@ -1,3 +1,4 @@
+// Implements tensors.h.
 #include "engine/capi/tensors.h"
 
 #include "engine/capi/donations.h"

@@ -1,4 +1,4 @@
-// Reads the tensors of a caller (gantry_tensor_t).
+// Translates a caller's tensors (gantry_tensor_t) to and from the engine's descriptions of tensors.
 //
 // Threads: pure functions.
 #pragma once
@@ -11,8 +11,8 @@ namespace gantry::capi {
 Result<program::TensorShape> readShape(const gantry_tensor_t &tensor, const char *kind,
                                        size_t index);
 
-/// Reads the memory of a tensor into `argument`. Returns kInvalidArgument if the buffer is not a
-/// live buffer of the heap, or if the range is not inside of it.
+/// Stores in `argument` where a tensor's bytes lie: data, or a range of a buffer. Returns
+/// kInvalidArgument if the heap has no such live buffer, or if the range is not inside of it.
 Status readMemory(const gantry_tensor_t &tensor, heap::Heap &heap, const char *kind, size_t index,
                   program::TensorArgument &argument);
 

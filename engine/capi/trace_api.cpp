@@ -25,7 +25,8 @@ struct Traces {
   std::unique_ptr<trace::FileRecording> recording;
   std::string path;
   std::unique_ptr<trace::FlightRecorder> flight;
-  /// One server for the socket in the user's folder (socket.h), and one for each TCP port.
+  /// One server for the socket in the user's folder (GANTRY_ATTACH in gantry.h), and one for each
+  /// TCP port.
   std::vector<std::unique_ptr<trace::Server>> servers;
 };
 
@@ -51,8 +52,8 @@ void stopTraces() {
 }
 
 void stopAtExit() {
-  static const bool registered = std::atexit(stopTraces) == 0;
-  (void)registered;
+  static const bool kIsRegistered = std::atexit(stopTraces) == 0;
+  (void)kIsRegistered;
 }
 
 Status startFile(const std::string &path) {
@@ -96,8 +97,8 @@ Status startFlightFromEnvironment(const char *crashPath) {
   return startFlight(options);
 }
 
-/// Listens at one more socket. Returns the port of a TCP socket, and 0 for the socket in the user's
-/// folder (socket.h).
+/// Listens at one more socket. Returns the port of a TCP socket, or 0 for the socket in the user's
+/// folder, which is used if the options name no TCP host.
 Result<uint16_t> listen(const trace::ServerOptions &options) {
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);

@@ -19,7 +19,7 @@
 
 namespace gantry::device {
 
-/// How a kernel's buffers are bound (artifact.fbs, Binding).
+/// How a kernel's buffers are bound. Compiled models store it as Binding (artifact.fbs).
 enum class BindingMode {
   kStorageBuffer, // Set 0, binding i is buffer i; the push-constant block holds the dims.
   kAddress,       // The push-constant block holds the buffers' addresses, then the dims.

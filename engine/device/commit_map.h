@@ -33,8 +33,8 @@ public:
   bool covers(uint64_t offset, uint64_t size) const;
   uint64_t committedBytes() const { return committedBytes_; }
 
-  /// Records that the driver allocation `token` backs [offset, offset + size), which must have had
-  /// no storage.
+  /// Records that [offset, offset + size), which must have had no storage, is backed by a driver
+  /// allocation. The backend identifies the allocation by `token`.
   void add(uint64_t offset, uint64_t size, uint64_t token);
 
   /// Records that [offset, offset + size), which must have storage, has none any more. Calls
@@ -44,8 +44,8 @@ public:
     reap(release);
   }
 
-  /// Removes all pieces and calls release(token) for each block. The destructor of a range calls
-  /// it.
+  /// Removes all pieces and calls release(token) for each block. The destructor of the Memory that
+  /// is the range calls it.
   template <typename Release> void clear(Release release) {
     for (uint32_t i = 0; i < blockCount_; ++i)
       blocks_[i].boundBytes = 0;
@@ -60,7 +60,7 @@ private:
     uint32_t block; // Index in blocks_.
   };
   struct Block {
-    uint64_t token, boundBytes; // boundBytes: sum of the sizes of its pieces.
+    uint64_t token, boundBytes; // token: see add(); boundBytes: sum of the sizes of its pieces.
   };
   uint32_t firstEndingAfter(uint64_t offset) const;
   void detach(uint64_t offset, uint64_t size);

@@ -2,9 +2,10 @@
 // virtual functions of the engine.
 //
 // A backend supplies memory, kernels, command lists and one queue with a monotonic timeline. Its
-// callers, engine/heap and engine/program, make all decisions: memory layout, kernel variants,
-// barriers. Public functions check their arguments and then call the private do... functions, which
-// a backend implements, so a backend receives only arguments that passed the checks.
+// callers, engine/heap and engine/program, make all decisions: memory layout, barriers, and which
+// of several kernels for the same work runs. Public functions check their arguments and then call
+// the private do... functions, which a backend implements, so a backend receives only arguments
+// that passed the checks.
 //
 // The interface does not suballocate (one Memory is one driver allocation; engine/heap
 // suballocates), does not count references, and does not track hazards: the caller places barriers.
@@ -65,7 +66,7 @@ struct DeviceInfo {
   bool unifiedMemory = false;              // Device-local memory is host-visible.
   bool timestamps = false;                 // The queue supports timestamps.
   bool calibratedClocks = false;           // readClocks() is supported.
-  std::string missing;                     // Missing requirements; "" if usable.
+  std::string missing;                     // Requirements of Gantry that it lacks; "": usable.
   uint64_t memoryBytes = 0;                // Size of the largest device-local heap.
   std::vector<MemoryHeapInfo> memoryHeaps; // At most kMaxMemoryHeaps.
   std::vector<MemoryTypeInfo> memoryTypes; // At most kMaxMemoryTypes.
@@ -76,7 +77,7 @@ struct DeviceInfo {
   ExternalMemoryInfo external;
   DeviceProfile profile;
 
-  /// The alignment in bytes that allows a buffer to be bound in every binding mode.
+  /// The alignment in bytes that allows a buffer to be bound in every BindingMode (command_list.h).
   uint64_t bindingAlignment() const {
     const uint64_t texels = profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1;
     return std::max(profile.storageBufferAlignment, texels);
@@ -171,9 +172,9 @@ protected:
   void markLost() { lost_.store(true, std::memory_order_release); }
   /// A status whose short message std::string stores inline, without allocating host memory.
   static Status noHostMemory() { return {StatusCode::kOutOfMemory, "no host memory"}; }
-  /// Adds to the bytes in use, which memoryBudgets() reports if the driver reports no budgets. In
-  /// that case the function also logs a warning when the bytes in use first exceed the estimated
-  /// budget. engine/heap enforces the budgets that a driver reports.
+  /// Adds to the bytes in use of a memory heap, which memoryBudgets() returns if the driver reports
+  /// no budgets. In that case the function also logs a warning when the bytes in use first exceed
+  /// the estimated budget. engine/heap enforces the budgets that a driver reports.
   void countAllocated(uint32_t heap, uint64_t sizeBytes);
   void countFreed(uint32_t heap, uint64_t sizeBytes) {
     allocatedBytes_[heap].fetch_sub(sizeBytes, std::memory_order_relaxed);

@@ -44,7 +44,7 @@ struct ImportSource {
   std::optional<uint32_t> memoryType;
 };
 
-/// Budget and use of one device heap by this process.
+/// The budget of one memory heap of the device, and its use by this process.
 struct MemoryBudget {
   // Bytes that can be in use before the driver refuses allocations or pages memory out.
   uint64_t budgetBytes = 0;

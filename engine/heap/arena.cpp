@@ -1,3 +1,4 @@
+// Implements Arena and ArenaAccess.
 #include "engine/heap/arena.h"
 
 #include "engine/base/align.h"
@@ -61,7 +62,7 @@ bool Arena::addRecords() {
   return true;
 }
 
-// Frees a record, unless its generations are used up.
+// Frees a record. A record whose generations are used up is never taken again.
 inline void Arena::giveRecord(uint32_t index) {
   BufferRecord &record = handles_.record(index);
   record.flags = 0;
@@ -166,7 +167,7 @@ uint32_t Arena::takeWholeSlab(uint64_t sizeBytes, uint32_t index) {
   return kNone;
 }
 
-// Makes a record with a range a live buffer and returns its handle, as the last step of every
+// Turns a record that has a range into a live buffer and returns the handle; the last step of every
 // allocation. The name's count has room (countName).
 inline BufferHandle Arena::begin(uint32_t index, const BufferRequest &request) {
   BufferRecord &record = handles_.record(index);
@@ -215,8 +216,9 @@ HeapCode Arena::attach(uint32_t index, const BufferRequest &request) {
 }
 
 // Updates the totals, and the limit on the bytes in the size classes. There is a limit because
-// other arenas cannot use these ranges. It is HeapOptions::sizeClassBytes, or the kind's reserved
-// bytes divided by its number of arenas if that is more. If the option is 0, the limit is 0.
+// other arenas cannot use these ranges. The limit is HeapOptions::sizeClassBytes, or the kind's
+// reserved bytes divided by its number of arenas if that is more. If the option is 0, so is the
+// limit.
 void Arena::publish() {
   counter_.publish(totals_);
   if (environment_.options.sizeClassBytes != 0)

@@ -2,13 +2,13 @@
 // records, pools and counters, all under one lock.
 //
 // In engine/heap, "arena" has this meaning, as in thread-caching allocators. Elsewhere in the
-// project an arena is the memory of a program's transients (docs/design.md).
+// project an arena is the memory of a program's temporary tensors (docs/design.md).
 //
-// Each thread has an arena of its own for each memory kind while the process has at most
-// kArenasPerKind threads that use heaps; more threads share arenas. The lock is therefore nearly
-// always free. A buffer stays in the arena that made it. A thread that releases the buffer takes
-// that arena's lock, even if it has another arena. Each operation changes the state of one arena,
-// under its lock, and uses only the shared state of the heap that "Threads" lists.
+// Each thread has an arena of its own for each memory kind while at most 16 threads of the process
+// use heaps; more threads share arenas (arena_table.h). The lock is therefore nearly always free. A
+// buffer stays in the arena that made it. A thread that releases the buffer takes that arena's
+// lock, even if it has another arena. Each operation changes the state of one arena, under its
+// lock, and uses only the shared state of the heap that "Threads" lists.
 //
 //   allocate   1. Take a range from the size classes (size_classes.h).
 //              2. Else take a range from the pool that serves the size (tlsf.h).
@@ -52,7 +52,7 @@ PoolIndex poolFor(const BufferRequest &request);
 struct Pool {
   explicit Pool(const HostAllocator &host) : tlsf({kGranuleLog2, host}) {}
   Tlsf tlsf; // Its regions are slabs; a region has its slab's number.
-  // A slab that shall become empty. Allocations use it only if no other slab has room.
+  // The slab that compaction empties, or kNone. It is used only if no other slab has room.
   uint32_t avoidedSlab = kNone;
 };
 
@@ -75,7 +75,7 @@ struct ArenaEnvironment {
   const HeapOptions &options;
   std::span<KindTotals, kMemoryKinds> totals;
   AbsentStorage absent;
-  std::atomic<bool> closing{false}; // The release of the last buffer destroys the heap.
+  std::atomic<bool> closing{false}; // The last release destroys the heap (shareHeap()).
 };
 
 /// The counts of the buffers with one name in one arena.
@@ -102,8 +102,8 @@ public:
   /// Like allocate(), but puts a small buffer into a gap between large buffers (a free range of the
   /// large pool) that is at most maxGapBytes long.
   HeapCode allocateInGap(const BufferRequest &request, uint64_t maxGapBytes, BufferHandle *buffer);
-  /// Gives a range to a live buffer without storage (BufferRecord::block is kNone). The codes are
-  /// those of allocate().
+  /// Gives a range to the live buffer of record `index`, which has no storage (block is kNone). The
+  /// codes are those of allocate().
   HeapCode attach(uint32_t index, const BufferRequest &request);
 
   HeapCode retain(BufferHandle buffer);

@@ -1,3 +1,4 @@
+// Implements ArenaTable.
 #include "engine/heap/arena_table.h"
 
 #include "engine/base/host_memory.h"
@@ -15,7 +16,7 @@ Arena *ArenaTable::make(uint32_t kind, uint32_t number) {
   std::atomic<Arena *> &entry = arenas_[kind][number];
   if (Arena *made = entry.load(std::memory_order_relaxed); made != nullptr)
     return made;
-  // The arena is counted before it exists, because Arena::publish() divides by the count.
+  // Arena::publish() divides by this count, so it must be right before other threads see the arena.
   environment_.totals[kind].arenas += 1;
   auto *arena = hostNew<Arena>(environment_.options.host, environment_, static_cast<uint8_t>(kind));
   if (arena == nullptr)

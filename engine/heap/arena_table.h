@@ -1,4 +1,4 @@
-// The arenas of a heap: up to kArenasPerKind for each memory kind.
+// The arenas (arena.h) of a heap, up to kArenasPerKind for each memory kind.
 //
 // The number of a thread (engine/base/thread_number.h), modulo kArenasPerKind, selects its arena,
 // so threads whose numbers are equal modulo kArenasPerKind share an arena. An arena is made when a

@@ -6,8 +6,8 @@
 // that buffer never equals the handle of a later buffer in the same record. A record is retired
 // long before its generation would wrap.
 //
-// Ownership: a record belongs to one arena until the heap ends. Threads: the arena's lock guards
-// all fields.
+// Ownership: a record belongs to one arena (arena.h) until the heap ends. Threads: the arena's lock
+// guards all fields.
 #pragma once
 
 #include "engine/heap/types.h"
@@ -24,10 +24,10 @@ inline constexpr uint32_t kPlaceOffsetBits = 40;
 enum RecordFlag : uint16_t {
   kMovable = 1,
   kSpillable = 2,
-  kHasPoints = 4, // RecordTail::points is valid: work up to these points may use the range.
+  kHasPoints = 4, // RecordTail::points is valid; the range is not free before they have passed.
   kPending = 8,   // The buffer is released; the range is in the arena's list of pending releases.
-  kMoving = 16,   // A relocation (a move, spill or restore) is under way; it owns the range.
-  kCached = 32,   // The buffer is released; the range is in a size class of the arena.
+  kMoving = 16, // A move, spill or restore runs; it frees the range of a buffer released meanwhile.
+  kCached = 32, // The buffer is released; the range is in a size class of the arena.
 };
 
 /// The part of a record that every allocation and release touches: half a cache line.
@@ -35,7 +35,7 @@ struct BufferRecord {
   uint64_t sizeBytes; // As requested.
   uint32_t generation;
   uint32_t references; // 0: no live buffer.
-  uint32_t block;      // Block of the pool's Tlsf; kNone: no storage (spilled).
+  uint32_t block;      // Block of the pool's Tlsf (tlsf.h); kNone: no storage (spilled).
   uint32_t next;       // The next record in the list of a size class, or kNone.
   uint16_t name;       // NameId::index.
   uint16_t flags;      // RecordFlag.
@@ -48,7 +48,7 @@ static_assert(sizeof(BufferRecord) == 32);
 /// The part of a record that is used only if work may still use the range (kHasPoints, kPending),
 /// or if the buffer is movable or spillable (pins).
 struct RecordTail {
-  uint64_t points[kMaxTimelines]; // For each timeline the value to wait for; 0: none.
+  uint64_t points[kMaxTimelines]; // TimelinePoint::value to wait for, by timeline; 0: none.
   uint32_t olderPending;          // Links of the list of pending releases, in order of release.
   uint32_t newerPending;
   uint32_t pins;

@@ -1,10 +1,10 @@
 // Counters of live and reserved bytes for each memory kind.
 //
-// Each arena counts its own live buffers under its lock (LiveCounter). It adds the change to the
-// totals of its kind (KindTotals) when its live bytes have grown by 1 MiB or shrunk by 16 MiB since
-// it last did so. Most operations therefore write no cache line that other threads write.
-// The peak of live bytes is exact if one thread allocates. With several threads the peak may be off
-// by about these amounts for each further arena.
+// Each arena (arena.h) counts its own live buffers under its lock (LiveCounter). It adds the change
+// to the totals of its kind (KindTotals) when its live bytes have grown by 1 MiB or shrunk by 16
+// MiB since it last did so. Most operations therefore write no cache line that other threads write.
+// The peak of live bytes is exact if one thread allocates. With several threads, each arena beyond
+// the first may make the peak up to about 16 MiB too large or 1 MiB too small.
 // Units: bytes. Threads: a KindTotals may be used by any thread; the arena's lock guards a
 // LiveCounter.
 #pragma once

@@ -1,3 +1,4 @@
+// Implements Growth. The steps and the ladder are those of growth.h.
 #include "engine/heap/growth.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ uint64_t Growth::Wanted::needBytes(uint64_t maxBytes) const {
   return std::min(Retention::roundUp(request.sizeBytes + padding), maxBytes);
 }
 
-// Allocates from the free ranges of the arena. A live buffer gets storage from its owner only.
+// Allocates from the free ranges of the arena. A live buffer gets storage from its own arena only.
 HeapCode Growth::Wanted::takeFrom(Arena &arena) const {
   if (owner == nullptr)
     return arena.allocate(request, buffer);
@@ -91,7 +92,7 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
       return code;
     home.flush(); // This may empty slabs.
     // Even an empty slab that is kMaxSparedFactor times as long as a new slab is better than a call
-    // of the driver. Its use counts as a retake (retention.h), because the sizes of the requests
+    // of the driver. Its use counts as a retake (retention.h), a sign that the sizes of requests
     // have changed.
     if (adoptSlab(home, wanted, kMaxSparedFactor * size)) {
       slabs_.retention(kind).noteTaken(0, 0);
@@ -127,7 +128,7 @@ HeapCode Growth::takeFromOthers(Arena &home, const Wanted &wanted) {
   return code;
 }
 
-// Puts a small new buffer into a short gap between large buffers of `home`.
+// Puts a small new buffer into a gap, a short free range between large buffers of `home`.
 HeapCode Growth::takeGap(Arena &home, const Wanted &wanted) {
   return poolFor(wanted.request) == kSmallPool && wanted.owner == nullptr
              ? home.allocateInGap(wanted.request, kMaxGapBytes, wanted.buffer)
@@ -212,10 +213,9 @@ HeapCode Growth::climb(Arena &home, const Wanted &wanted, HeapCode refusal) {
   releaseEmpty(0);
   if (const HeapCode code = attempt(); !isRefusal(code))
     return code;
-  for (uint32_t i = 0; i < stepCount_; ++i)
+  for (const PressureStep *step = steps_; step != nullptr; step = step->next)
     for (;;) {
-      const HeapCode relieved =
-          steps_[i].relieve(steps_[i].user, {home.kind(), wanted.request.sizeBytes});
+      const HeapCode relieved = step->relieve(step->user, {home.kind(), wanted.request.sizeBytes});
       if (relieved == HeapCode::kDeviceLost)
         return relieved;
       if (relieved != HeapCode::kOk)
@@ -229,15 +229,20 @@ HeapCode Growth::climb(Arena &home, const Wanted &wanted, HeapCode refusal) {
   return refusal;
 }
 
-void Growth::addStep(const PressureStep &step) {
-  if (stepCount_ < kMaxSteps)
-    steps_[stepCount_++] = step;
+void Growth::addStep(PressureStep &step) {
+  PressureStep **end = &steps_;
+  while (*end != nullptr)
+    end = &(*end)->next;
+  step.next = nullptr;
+  *end = &step;
 }
 
-void Growth::removeSteps(const void *user) {
-  PressureStep *end = std::remove_if(steps_, steps_ + stepCount_,
-                                     [&](const PressureStep &step) { return step.user == user; });
-  stepCount_ = static_cast<uint32_t>(end - steps_);
+void Growth::removeStep(PressureStep &step) {
+  for (PressureStep **entry = &steps_; *entry != nullptr; entry = &(*entry)->next)
+    if (*entry == &step) {
+      *entry = step.next;
+      return;
+    }
 }
 
 HeapCode Growth::refreshCompleted() {

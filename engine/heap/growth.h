@@ -1,9 +1,9 @@
 // Growth: finds storage for a request when the arena of the calling thread has no range for it.
 //
 // Terms:
-//   kind     The request's memory kind. For each kind the heap limits the bytes that it reserves
-//            (its target). A quick kind reuses empty slabs before it compares its reserved bytes
-//            with the target; a tight kind afterwards. retention.h says how a kind changes.
+//   kind     The request's memory kind. Each kind has a target for its reserved bytes (those of its
+//            slabs). In a quick kind, empty slabs are reused before the reserved bytes are compared
+//            with the target; in a tight kind, afterwards (retention.h).
 //   pool     The slabs of one arena for buffers of similar sizes (PoolIndex, arena.h). A buffer of
 //            the small, the large or the huge pool is called small, large or huge.
 //   minimal  A minimal slab is the smallest slab that can hold the buffer.
@@ -12,17 +12,17 @@
 //
 // The steps, until one of them yields storage:
 //   1. If an arena of the kind has pending releases (released ranges that work may still use), ask
-//      the device which work is done, and free the pending ranges of all arenas that waited for it.
-//      In any case, search the thread's arena again.
+//      the device which work is done, and free the pending ranges that waited for it, in all
+//      arenas. In any case, search the thread's arena again.
 //   2. If the kind is quick, take an empty slab of at most 2 S bytes from any pool of any arena of
 //      the kind, and give it to the pool of the thread's arena that serves the request.
 //   3. If a new slab would make the kind's reserved bytes exceed the target:
 //      a. Use a range of another arena. If there is none and the buffer is small, use a gap of at
 //         most 512 KiB between large buffers of the thread's arena. After kMaxBorrowed successes in
 //         a row, step a is left out once.
-//      b. Flush the size classes of the thread's arena, because this may empty slabs. Then, whether
-//         the kind is quick or tight, take an empty slab of at most 4 S bytes from any pool of any
-//         arena of the kind. Retention counts such slabs to tell whether a kind should be quick.
+//      b. Flush the size classes of the thread's arena to its pools, because this may empty slabs.
+//         Then, in a quick kind too, take an empty slab of at most 4 S bytes from any pool of any
+//         arena of the kind. Retention counts these slabs to tell when a kind becomes quick.
 //      c. Free empty slabs of the kind until a new slab keeps the target, or none is left.
 //   4. Allocate a new slab of S bytes. If it is refused, allocate a minimal slab.
 //   5. If the driver or a budget refuses that too, climb the pressure ladder:
@@ -33,9 +33,9 @@
 //      After 5a, after 5b and after each kOk of 5c, search the thread's arena, other arenas and the
 //      gaps again, and try to allocate a minimal slab. If nothing helps, return the last refusal.
 //
-// Dedicated buffers do not use slabs of other pools (2, 3b). A live buffer that needs storage again
-// (attach) gets it from the pool of its own arena that serves its size, so it uses neither ranges
-// of other arenas nor gaps of the large pool.
+// Dedicated buffers do not use slabs of other pools (steps 2 and 3b). A live buffer that needs
+// storage again (attach) gets it from the pool of its own arena that serves its size, so it uses
+// neither ranges of other arenas nor gaps of the large pool.
 //
 // Threads: any. The object's lock, the growth lock, admits one thread at a time. An allocation that
 // finds a range in its own arena does not acquire it. Lock order: the growth lock, the arena
@@ -61,6 +61,7 @@ struct Pressure {
 struct PressureStep {
   HeapCode (*relieve)(void *user, const Pressure &pressure) = nullptr;
   void *user = nullptr;
+  PressureStep *next = nullptr; // Belongs to Growth while the step is registered.
 };
 
 class Growth {
@@ -74,7 +75,7 @@ public:
 
   // ---- The caller holds the lock. --------------------------------------------------------------
 
-  /// Gives storage to the live buffer of record `index`, which has none. `home` is its arena.
+  /// Gives storage to a live buffer without storage. `index` is its record, `home` its arena.
   HeapCode attach(Arena &home, uint32_t index, const BufferRequest &request);
   /// Allocates a slab of sizeBytes for a pool of the arena.
   HeapCode addSlab(Arena &arena, PoolIndex pool, const BufferRequest &request, uint64_t sizeBytes);
@@ -86,10 +87,9 @@ public:
   /// Frees the ranges of all size classes to their pools.
   void flushAll();
 
-  /// Adds a step after the existing ones. A step beyond kMaxSteps is ignored.
-  void addStep(const PressureStep &step);
-  /// Removes all steps with this PressureStep::user.
-  void removeSteps(const void *user);
+  /// Adds a step after the existing ones. The caller keeps the object until it has removed it.
+  void addStep(PressureStep &step);
+  void removeStep(PressureStep &step);
 
   // ---- The caller need not hold the lock. ------------------------------------------------------
 
@@ -115,7 +115,6 @@ private:
     uint64_t needBytes(uint64_t maxBytes) const;
     HeapCode takeFrom(Arena &arena) const;
   };
-  static constexpr uint32_t kMaxSteps = 4;
   static constexpr uint32_t kMaxBorrowed = 512;
 
   HeapCode find(Arena &home, const Wanted &wanted);
@@ -134,8 +133,7 @@ private:
   Timelines &timelines_;
   ArenaEnvironment &environment_;
   Lock lock_;
-  PressureStep steps_[kMaxSteps];
-  uint32_t stepCount_ = 0;
+  PressureStep *steps_ = nullptr; // The first step of the list.
   /// By memory kind: how often borrow() has found storage since it last found none.
   std::array<uint32_t, kMemoryKinds> borrowed_{};
   std::atomic<uint64_t> hostWaits_{0};

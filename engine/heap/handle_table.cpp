@@ -1,3 +1,4 @@
+// Implements HandleTable.
 #include "engine/heap/handle_table.h"
 
 namespace gantry::heap {

@@ -1,5 +1,5 @@
-// The table of all buffer records of a heap. It finds a record, and the arena of a record, by the
-// record's index.
+// The table of all buffer records of a heap. It finds a record, and the record's arena (arena.h),
+// by the record's index.
 //
 // Records are allocated in chunks of 1024. A chunk belongs to the arena that requested it, so the
 // arena of a handle is found without a lock. Records never move and are freed with the table.
@@ -27,8 +27,8 @@ public:
   /// is how many chunks the arena has already.
   uint32_t addChunk(Arena &owner, uint32_t number);
 
-  /// The arena of a handle's record; nullptr if the handle has another heap's tag or its record
-  /// does not exist.
+  /// The arena of a handle's record; nullptr if another heap made the handle or the record does not
+  /// exist.
   Arena *ownerOf(BufferHandle handle) const {
     const uint32_t chunk = indexOf(handle) >> kChunkLog2;
     if (tagOf(handle) != tag_ || chunk >= chunks_.capacity())

@@ -1,3 +1,4 @@
+// Implements Heap: creation, destruction, and functions that call the heap's components.
 #include "engine/heap/heap.h"
 
 #include "engine/base/align.h"
@@ -11,7 +12,7 @@
 namespace gantry::heap {
 namespace {
 
-// A tag is the number of a heap in its handles; tag 0 is not used.
+// A tag is a number from 1 to 255 that identifies a heap in the handles of its buffers.
 constexpr uint32_t kTags = 256;
 // The live heap of each tag.
 std::array<std::atomic<Heap *>, kTags> heapsByTag;
@@ -99,11 +100,11 @@ void HeapDeleter::operator()(Heap *heap) const {
     destroy(heap->components());
 }
 
-// The deleter of shareHeap(): destroys the heap when its last buffer is released. `remaining`
-// counts the live buffers and this call. Every release of a last reference that takes an arena's
-// lock after `closing` is set decrements it, and so does this call. The decrement to 0 destroys the
-// heap. The locks of all arenas are held during the count, so each buffer is either counted or was
-// released before.
+// The deleter of shareHeap(): destroys the heap when its last buffer is released. It sets
+// `closing`, and `remaining` to the number of live buffers plus one. From then on each release of a
+// last reference decrements `remaining`, and so does this call at its end. The decrement to 0
+// destroys the heap. All arenas are locked meanwhile, so a release is either complete before the
+// count or sees `closing`.
 static void endWithLastBuffer(Heap *heap) {
   HeapComponents &components = heap->components();
   uint64_t live = 1; // One for this call.
@@ -180,7 +181,7 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
   return code;
 }
 
-// The part of a release that runs without the arena's lock. The heap may be destroyed afterwards.
+// The part of a release that runs without the arena's lock. It may destroy the heap.
 void Heap::afterRelease(bool emptied, bool closing) {
   if (emptied)
     components_.growth.keepWatermarks();
@@ -244,8 +245,8 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
     if (code == HeapCode::kOk) {
       *placement = placementOf(components_.slabs, place, sizeBytes);
       if (placement->mapped != nullptr && ticket > components_.timelines.completed(0)) {
-        // The caller may access the memory at once, so the submissions that use it (a copy
-        // that moved the buffer, or the work of freeAfter()) must be done.
+        // The caller may access the memory at once, so the submissions that use it (a copy that
+        // moved the buffer, or work whose ticket freeAfter() was given) must be done.
         const Result<bool> waited = device().wait(ticket, UINT64_MAX);
         code = waited.isOk() ? components_.growth.refreshCompleted()
                              : components_.slabs.codeOf(waited.status());
@@ -323,8 +324,9 @@ NameId Heap::intern(const char *name) { return components_.names.intern(name); }
 
 namespace {
 
-// Adds the statistics of one arena: its unpublished peak (LiveCounter::unpublishedPeak) to
-// `unpublished`, the free bytes of its pools to `freeBytes`, and all other numbers to `out`.
+// Adds the statistics of one arena: LiveCounter::unpublishedPeak(), the part of its peak that
+// KindTotals lacks, to `unpublished`, the free bytes of its pools to `freeBytes`, and all other
+// numbers to `out`.
 void addArena(Arena &arena, KindStatistics &out, int64_t &unpublished, uint64_t &freeBytes) {
   ArenaAccess access(arena);
   out.liveBytes += static_cast<uint64_t>(access.counter().live());

@@ -5,22 +5,22 @@
 // A double release, the use of a released buffer, and the use of another heap's handle return an
 // error code and never crash. One heap serves all parts of a program that use the device.
 //
-// The heap does not track hazards, record commands, allocate images, or plan a program's transients
-// (engine/plan). Compaction, spilling, step plans, frame rings and growing arrays are clients of
-// the heap, in engine/heap/extras.
+// The heap does not track hazards, record commands, allocate images, or plan the temporary tensors
+// of programs (engine/plan). engine/heap/extras adds compaction and spilling to the host.
 //
 // Algorithm. An allocation checks the request. It then searches the thread's arena (arena.h): the
-// size classes, then the pool. If the arena has no range, Growth (growth.h) tries other arenas,
-// a new slab and the pressure ladder. A release returns the range to the size classes or to the
-// pool of the buffer's arena. While the GPU may still use the range, it is a pending release. The
-// heap never discards a live buffer's contents to make room; at the end it refuses the request.
+// size classes (lists of free ranges by length), then the pool (the arena's slabs for buffers of
+// similar sizes). If the arena has no range, Growth (growth.h) tries other arenas, a new slab and
+// the pressure ladder, a list of measures that free storage. A release returns the range to the
+// size classes or to the pool of the buffer's arena. While the GPU may still use the range, it is a
+// pending release. The heap never discards contents of live buffers; it refuses instead.
 //
 // Ownership: the heap keeps its device alive. The destructor of a HeapPtr destroys the heap and
 // frees all of its buffers; before that, the caller waits until the device no longer uses them. A
 // heap given to shareHeap() lives until its last buffer is released. Threads: every function may be
 // called by any thread, unless its comment restricts this. A movable or spillable buffer must be
-// pinned when its placement is read, until the work that uses the placement is submitted. Costs:
-// see benchmarks/heap. Errors: HeapCode (types.h). Units: bytes.
+// pinned from the moment when its placement is read until the work that uses the placement is
+// submitted. Costs: see benchmarks/heap. Errors: HeapCode (types.h). Units: bytes.
 #pragma once
 
 #include "engine/base/status.h"
@@ -55,8 +55,8 @@ public:
   Heap(const Heap &) = delete;
   Heap &operator=(const Heap &) = delete;
 
-  /// The live heap whose tag the handle contains; nullptr if there is none. The caller ensures that
-  /// the heap is not destroyed while it uses the pointer.
+  /// The live heap that made the handle, found by the heap's number in it; nullptr if there is
+  /// none. The caller ensures that the heap is not destroyed while it uses the pointer.
   static Heap *of(BufferHandle buffer);
 
   device::Device &device() const;
@@ -68,8 +68,8 @@ public:
   /// Makes a buffer with one reference. Its contents are undefined. On failure *buffer is 0.
   HeapCode allocate(const BufferRequest &request, BufferHandle *buffer);
 
-  /// The same, but returns kExhausted if the thread's arena has no range. Makes no driver call, and
-  /// takes host memory from HeapOptions::host only.
+  /// Like allocate(), but returns kExhausted if the thread's arena has no range. Makes no driver
+  /// call, and takes host memory from HeapOptions::host only.
   HeapCode allocateWithoutGrowth(const BufferRequest &request, BufferHandle *buffer);
 
   /// Returns kOk if the request is valid, else the code with which allocate() refuses it. Does not
@@ -79,13 +79,13 @@ public:
   /// Adds a reference. Returns kInvalidArgument if the buffer has 2^24 - 1 references.
   HeapCode retain(BufferHandle buffer);
 
-  /// Gives a reference up. After the last one the storage becomes free when all points of `after`,
-  /// of the other references' releases and of freeAfter() have passed: at once if there are none.
-  /// Never waits, and never fails for lack of memory.
+  /// Gives a reference up. After the last release, the storage becomes free when all points have
+  /// passed that were given to this call, to earlier releases of the buffer and to freeAfter(). If
+  /// there are none, it becomes free at once. Never waits, and never fails for lack of memory.
   HeapCode release(BufferHandle buffer, std::span<const TimelinePoint> after = {});
 
   /// Keeps the storage in use until the point has passed, even if the last reference is released
-  /// earlier. Call it for work that uses a buffer with several references.
+  /// earlier. It is for work that uses the buffer when another owner may release it last.
   HeapCode freeAfter(BufferHandle buffer, const TimelinePoint &point);
 
   /// Writes the place of the buffer. Returns kBusy if the buffer is spilled; pin() restores it.
@@ -108,7 +108,8 @@ public:
 
   // ---- timelines -------------------------------------------------------------------------------
 
-  /// Adds a timeline of the caller. Returns its number (1 to 3), or 0 if three exist.
+  /// Adds a timeline (TimelinePoint) whose progress the caller reports with advance(). Returns its
+  /// number (1 to 3), or 0 if three exist.
   uint32_t addTimeline();
   /// Declares that all work up to `value` of a timeline of the caller is done, and frees storage
   /// that waited for this.
@@ -122,8 +123,8 @@ public:
   // ---- retention -------------------------------------------------------------------------------
 
   /// Frees the ranges of all size classes, and then frees empty slabs until at most keepBytes of
-  /// them are left. Also makes all memory kinds tight (retention.h). Returns the bytes of the slabs
-  /// that were freed.
+  /// them are left. Also resets the retention policies, so that the heap limits its reserved bytes
+  /// as strictly as at its beginning (retention.h). Returns the bytes of the slabs that were freed.
   uint64_t trim(uint64_t keepBytes = 0);
 
   /// Sets the user's limit for one memory heap of the device; UINT64_MAX: no limit. Memory above
@@ -135,15 +136,15 @@ public:
 
   // ---- names and statistics --------------------------------------------------------------------
 
-  /// Returns the name of a text. Equal texts give equal names. Index 0 if the text is empty or
+  /// Returns the id of a text. Equal texts have equal ids. The index is 0 if the text is empty or
   /// longer than 4096 bytes, if the host has no memory, or if 65,535 names exist.
   NameId intern(std::string_view name);
-  /// The same for a text that ends with a zero byte; nullptr gives index 0. Remembers the name in a
-  /// table of hints, in the entry that the text's address selects (names.h). A later call from the
-  /// same address needs no lock, until a call with another text replaces the entry.
+  /// The same for a text that ends with a zero byte; nullptr gives index 0. Stores the id in a
+  /// table, in the entry that the text's address selects (names.h). A later call with a pointer to
+  /// the same text needs no lock, until a call with another text replaces the entry.
   NameId intern(const char *name);
-  /// Returns the name of a text that was interned from the same address before. Returns index 0 if
-  /// the heap does not remember this or if the text has changed. Needs no lock and no host memory.
+  /// Returns the id that the table of intern(const char *) holds for this address. Returns index 0
+  /// if it holds none or if the text has changed. Needs no lock and no host memory.
   NameId recall(const char *name) const;
   void statistics(HeapStatistics *statistics) const;
   /// Writes the names with the largest live bytes, in descending order, up to names.size(). Returns

@@ -1,3 +1,4 @@
+// Implements HeapEvents.
 #include "engine/heap/heap_events.h"
 
 #include "engine/heap/buffer_record.h"

@@ -1,5 +1,5 @@
-// The events that a heap sends to its observer and to engine/trace: for buffers, allocations,
-// releases, moves, spills and restores; for slabs, allocations and frees.
+// The events that a heap sends to its observer (HeapObserver) and to the recorder engine/trace: for
+// buffers, allocations, releases, moves, spills and restores; for slabs, allocations and frees.
 //
 // Every event gets the next sequence number under the lock of this object. An event of a buffer is
 // sent under the lock of the buffer's arena, an event of a slab under the growth lock (growth.h),

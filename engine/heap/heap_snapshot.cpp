@@ -1,3 +1,4 @@
+// Implements HeapSnapshot.
 #include "engine/heap/heap_snapshot.h"
 
 #include "engine/heap/heap_components.h"

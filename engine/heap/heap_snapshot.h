@@ -10,8 +10,8 @@
 // Cost: threads that allocate or release wait while the records are copied, about 5 ns per record.
 // Memory: 32 bytes per buffer record of the heap, until the snapshot is recorded.
 // Threads: the threads that create and destroy the heap call begin() and end(). engine/trace calls
-// describe() on the collector's thread, and listen() on the thread that switches recording on or
-// off (engine/trace/record/source.h).
+// describe() on the thread that collects the recorded events, and listen() on the thread that
+// switches recording on or off (engine/trace/record/source.h).
 #pragma once
 
 #include "engine/trace/record/source.h"

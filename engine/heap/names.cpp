@@ -1,3 +1,4 @@
+// Implements Names.
 #include "engine/heap/names.h"
 
 #include "engine/trace/record/source.h"

@@ -1,3 +1,4 @@
+// Implements PendingReleases.
 #include "engine/heap/pending_releases.h"
 
 namespace gantry::heap {

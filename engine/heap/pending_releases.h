@@ -1,8 +1,8 @@
-// The pending releases of an arena: ranges of released buffers that work in flight may still use.
+// The pending releases of an arena (arena.h): ranges of released buffers that work may still use.
 //
-// A pending range keeps its buffer record, and the record's tail contains the timeline points to
-// wait for. The records form a list in the order of their release. A search for a range whose
-// points have passed starts with the oldest range and examines a bounded number of ranges.
+// A pending range keeps its buffer record, and the record's tail contains the timeline points
+// (types.h) to wait for. The records form a list in the order of their release. A search for a
+// range whose points have passed starts with the oldest range and examines at most 16.
 // Threads: the arena's lock guards the object; isEmpty() may be called without it, and its result
 // may then be out of date. Units: bytes, and record indices.
 #pragma once

@@ -1,14 +1,14 @@
-// The retention policy of a memory kind: how many bytes the heap may keep reserved, and how large a
-// new slab is. The functions only compute; Growth acts on the results.
+// The retention policy of a memory kind: how many bytes of slabs (driver allocations) the heap may
+// keep, and how large a new slab is. The functions only compute; Growth (growth.h) acts.
 //
 // A kind is either tight or quick. It begins tight: new slabs are small compared to the kind's
 // reserved bytes, and its target for reserved bytes is growthSlack times the peak of live bytes.
 // Growth frees empty slabs before it exceeds the target. After kRetakesUntilQuick retakes the kind
 // becomes quick: its target is at least the peak of reserved bytes, and new slabs are larger. A
 // retake is one of two events. Either a slab is allocated that does not raise the peak of reserved
-// bytes: an earlier free was premature. Or an empty slab serves another pool because a new slab
-// would exceed the target (growth.h, step 3b): the sizes of the requests have changed. Heap::trim()
-// makes the kind tight again. A client of the heap may do so too, with forget().
+// bytes: an earlier free was premature. Or an empty slab moves to another pool, for other sizes,
+// because a new slab would exceed the target (growth.h, step 3b): the sizes of the requests have
+// changed. Heap::trim() and other callers of forget() make the kind tight again.
 //
 // A program that repeats a pattern of sizes therefore wastes little memory, and a program without a
 // pattern soon needs no further driver calls. The constants here, in growth.h and in growth.cpp,

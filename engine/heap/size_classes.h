@@ -1,9 +1,9 @@
-// Size classes: free ranges of up to 64 KiB that an arena keeps for reuse, in one list per size.
+// Size classes: free ranges of up to 64 KiB that an arena (arena.h) keeps, in one list per length.
 //
-// Class c holds ranges of c + 1 granules of 256 bytes. A range keeps its buffer record, so an
-// allocation from a size class needs neither the suballocator nor a free record. A request takes a
-// range of its own class, or of the next longer class that has one, if that class is at most a
-// quarter longer. A bitmap finds the next class that has a range.
+// Class c holds ranges of c + 1 granules of 256 bytes. A range keeps its buffer record
+// (buffer_record.h), so an allocation from a size class needs neither the suballocator (tlsf.h) nor
+// a free record. A request takes a range of its own class, or of the next longer class that has
+// one, if that class is at most a quarter longer. A bitmap finds the next class that has a range.
 // The lists are last in, first out, and are linked through BufferRecord::next.
 // Ownership: the suballocator of the range's pool still counts the range as used.
 // Threads: the arena's lock guards the object. Units: bytes, and record indices.

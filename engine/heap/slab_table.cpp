@@ -1,3 +1,4 @@
+// Implements SlabTable.
 #include "engine/heap/slab_table.h"
 
 #include "engine/heap/buffer_record.h"
@@ -68,9 +69,9 @@ HeapCode SlabTable::checkBudget(MemoryKind kind, uint64_t sizeBytes) {
              : HeapCode::kOk;
 }
 
-// The number for a new slab: the highest unused number below count_, else count_. Tlsf prefers
-// slabs with low numbers, and older slabs are to be preferred. kNone if the host has no memory or
-// kMaxSlabs slabs exist.
+// The number for a new slab: the highest unused number below count_, else count_. Tlsf fills slabs
+// with low numbers first, so a high number lets the new slab run empty first. kNone if the host has
+// no memory or kMaxSlabs slabs exist.
 uint32_t SlabTable::unusedNumber() {
   if (unused_ != 0)
     for (uint32_t i = count_; i > 0; --i)

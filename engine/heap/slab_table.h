@@ -1,7 +1,8 @@
-// The slabs (driver allocations) of a heap, and the checks of the budgets.
+// The slabs (driver allocations) of a heap, and the checks of budgets and of the user's limits.
 //
-// This is the only part of the heap's core that calls the driver for memory. It records which arena
-// and pool each slab belongs to. The ranges within a slab are recorded by the pool (Tlsf).
+// This is the only part of the heap's core that calls the driver for memory. It records to which
+// arena and which of its pools (arena.h) each slab belongs. The pool's Tlsf records the ranges
+// within the slab.
 // Ownership: the table owns the driver allocations. Units: bytes.
 // Threads: allocate(), free(), retention() and loops over all slabs require the growth lock
 // (growth.h). A thread may read the entry of one slab without that lock while a buffer in this slab
@@ -28,7 +29,7 @@ struct Slab {
   uint64_t address;       // Memory::address(): 0 on devices without buffer addresses.
   uint8_t *mapped;        // Memory::mapped().
   uint64_t sizeBytes;
-  Arena *arena;        // The arena whose pool contains the slab as a region.
+  Arena *arena;        // The arena whose pool contains the slab.
   uint32_t deviceHeap; // Index in DeviceInfo::memoryHeaps.
   uint8_t kind;        // MemoryKind.
   uint8_t pool;        // PoolIndex.
@@ -55,7 +56,7 @@ public:
 
   Slab &operator[](uint32_t slab) { return slabs_[slab]; }
   const Slab &operator[](uint32_t slab) const { return slabs_[slab]; }
-  /// All slab numbers are below it; some of them may be unused at present.
+  /// All slab numbers are below the result; some numbers below it may be unused at present.
   uint32_t count() const { return count_; }
 
   /// The state of the policy that decides how many bytes of empty slabs of a memory kind are kept

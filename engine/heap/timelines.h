@@ -1,4 +1,4 @@
-// The completed value of each timeline: all work up to this value is done.
+// The completed value of each timeline (TimelinePoint): all work up to this value is done.
 //
 // Timeline 0 belongs to the device; its values are the tickets of Device::submit. The other
 // timelines belong to the caller, who advances them. A completed value never decreases.

@@ -1,8 +1,10 @@
-// The heap's data types: codes, handles, requests, options, statistics and events.
+// The heap's data types: codes, handles, requests, options, statistics and events. The heap
+// (heap.h) suballocates buffers from slabs, its driver allocations. An arena (arena.h) is the part
+// of a heap that serves the allocations of one thread or of a few threads.
 //
 // Functions of the heap return a HeapCode and not a Status, because a full heap is an ordinary
-// result and a code needs no host memory. explain() (engine/heap/extras/report.h) makes a Status
-// with a message from a code.
+// result, and a code, unlike a message, needs no host memory. explain()
+// (engine/heap/extras/report.h) makes a Status with a message from a code.
 // Units: bytes. Threads: all types are plain values without synchronization.
 #pragma once
 
@@ -24,7 +26,7 @@ enum class HeapCode : uint8_t {
   kInvalidArgument, // for example a size of 0, or a timeline that does not exist
   kForeignHandle,   // the handle belongs to another heap, or its record does not exist
   kStaleHandle,     // the buffer was released: a double release, or a use after the release
-  kExhausted,       // no storage; Heap::allocate() tried the whole pressure ladder (growth.h)
+  kExhausted,       // no storage; Heap::allocate() has also tried to free some (growth.h)
   kOverBudget,      // the same, because the device's budget or the user's limit is reached
   kHostExhausted,   // the host has no memory for the bookkeeping
   kTooLarge,        // the size exceeds the device's maximum for one driver allocation
@@ -42,8 +44,9 @@ const char *heapCodeName(HeapCode code);
 HeapCode heapCodeOf(const Status &status);
 
 /// Identifies a buffer. A handle is a value that may be copied, kept and compared; 0 means no
-/// buffer. It contains the generation of the buffer's record, so the handle of a released buffer
-/// differs from the handles of all later buffers that use the same record.
+/// buffer. The heap describes each buffer in a record. The handle contains the record's generation,
+/// which grows with each release, so the handle of a released buffer differs from the handles of
+/// all later buffers in the same record.
 struct BufferHandle {
   uint64_t bits = 0;
   bool operator==(const BufferHandle &) const = default;
@@ -56,9 +59,9 @@ struct NameId {
   uint32_t index = 0;
 };
 
-/// A point on a timeline: it has passed when all work up to and including `value` is done. Timeline
-/// 0 belongs to the device: its values are the tickets of Device::submit. The other timelines
-/// belong to the caller (Heap::addTimeline).
+/// A point on a timeline, a sequence of numbered work. The point has passed when all work up to and
+/// including `value` is done. Timeline 0 belongs to the device: its values are the tickets that
+/// Device::submit returns. The other timelines belong to the caller (Heap::addTimeline).
 struct TimelinePoint {
   uint32_t timeline = 0;
   uint64_t value = 0;
@@ -73,7 +76,9 @@ struct BufferRequest {
   bool movable : 1 = false;   // The buffer may be moved while it is not pinned.
   bool spillable : 1 = false; // Its contents may be moved to the host while it is not pinned.
   bool dedicated : 1 = false; // The buffer gets a driver allocation of its own.
-  float priority = 0.5f;      // AllocateOptions::priority of a dedicated buffer's slab, 0 to 1.
+  /// Only for dedicated buffers: 0 to 1. If device memory runs short, the driver evicts memory of
+  /// low priority first (device::AllocateOptions).
+  float priority = 0.5f;
 };
 
 /// The place of a live buffer. The place of a movable or spillable buffer is valid only while the
@@ -96,8 +101,8 @@ struct HeapEvent {
     kAllocate,
     kRelease,
     kMove,
-    /// Also sent, after kSlabFree, when an empty dedicated slab becomes an ordinary slab. The
-    /// memory stays the same.
+    /// Also sent, after kSlabFree, when the empty slab of a dedicated buffer becomes a slab for
+    /// several buffers. The memory stays the same.
     kSlabAllocate,
     kSlabFree,
     kSpill,
@@ -105,7 +110,7 @@ struct HeapEvent {
   };
   Type type = Type::kAllocate;
   MemoryKind kind = MemoryKind::kDevice;
-  uint32_t slab = 0;        // UINT32_MAX: the buffer has no storage.
+  uint32_t slab = 0;        // Number of the slab; UINT32_MAX: the buffer has no storage.
   uint32_t name = 0;        // NameId::index; 0 for slabs.
   uint64_t sequence = 0;    // 1, 2, 3 ... without gaps.
   uint64_t handle = 0;      // BufferHandle::bits; 0 for slabs.
@@ -128,13 +133,13 @@ struct HeapOptions {
   /// are left.
   uint64_t retainHighBytes = UINT64_MAX;
   uint64_t retainLowBytes = 0;
-  /// A factor on the peak of a memory kind's live bytes, 1 to 16. If a new slab would make the
-  /// kind's reserved bytes exceed the product, the heap first tries to reuse free storage, and then
-  /// frees empty slabs (retention.h).
+  /// A factor, 1 to 16. The product of the factor and the peak of a memory kind's live bytes is the
+  /// target for the kind's reserved bytes, those of its slabs. Before the heap exceeds the target,
+  /// it uses free ranges of other arenas, then reuses or frees empty slabs (growth.h, step 3).
   double growthSlack = 1.05;
-  /// The limit of the free ranges that an arena keeps in its size classes. An arena's limit is
-  /// larger if its kind's reserved bytes, divided by the number of arenas, are more than this
-  /// value. 0: no ranges are kept.
+  /// The limit of the bytes that an arena keeps in its size classes, lists of free ranges of equal
+  /// length (size_classes.h). If the kind's reserved bytes divided by its number of arenas are
+  /// more, this quotient is the limit. 0: no ranges are kept.
   uint64_t sizeClassBytes = 256 << 10;
   /// The user's limit for each memory heap of the device (DeviceInfo::memoryHeaps); 0: no limit.
   uint64_t limitBytes[device::kMaxMemoryHeaps] = {};
@@ -144,11 +149,11 @@ struct KindStatistics {
   uint64_t liveBytes = 0; // Requested bytes of buffers that are not released.
   uint64_t liveBuffers = 0;
   /// The largest liveBytes so far. It is exact if one thread uses the heap. Each further thread may
-  /// add an error of about 16 MiB above the true peak or 1 MiB below it (counters.h).
+  /// make it up to about 16 MiB too large or 1 MiB too small (counters.h).
   uint64_t peakLiveBytes = 0;
   uint64_t reservedBytes = 0; // Bytes of slabs, including dedicated ones.
   uint64_t peakReservedBytes = 0;
-  uint64_t usedBytes = 0;        // Ranges of live buffers, pending releases and size classes.
+  uint64_t usedBytes = 0;        // Ranges of live buffers and of size classes, and pendingBytes.
   uint64_t pendingBytes = 0;     // Ranges of released buffers that work may still use.
   uint64_t largestFreeBytes = 0; // The longest free range of a slab.
   uint32_t slabs = 0;
@@ -160,7 +165,7 @@ struct HeapStatistics {
   KindStatistics kinds[kMemoryKinds];
   uint64_t driverAllocations = 0; // Slabs that the driver allocated so far.
   uint64_t driverFrees = 0;
-  uint64_t hostWaits = 0; // How often the pressure ladder waited for the device.
+  uint64_t hostWaits = 0; // How often the heap, short of memory, waited for the device.
 };
 
 struct NameStatistics {

@@ -1,12 +1,12 @@
 // Classifies operators by their names (convolution, matmul, pooling, ...) and gives each kind its
 // colours, so that `gantry inspect --plot` and the profiler draw a tensor in the same colour.
 //
-// Operators have the names that the artifact uses: an ONNX operator or node, or several joined by
-// " + " if they were fused. The kind of a fused operator is that of the part whose kind comes first
-// in the table of op_kind.cpp, which roughly begins with the most expensive kinds: a convolution
-// fused with a ReLU is a convolution. Names are matched by words ("MaxPool_3" contains "pool"). The
-// result is a guess that may be wrong for an unusual node name; only colours and legends may depend
-// on it.
+// Operators have the names that the artifact (the compiled model) uses: an ONNX operator or node,
+// or several joined by " + " if they were fused. The kind of a fused operator is that of the part
+// whose kind comes first in the table of op_kind.cpp, which roughly begins with the most expensive
+// kinds: a convolution fused with a ReLU is a convolution. Names are matched by words ("MaxPool_3"
+// contains "pool"). The result is a guess that may be wrong for an unusual node name; only colours
+// and legends may depend on it.
 //
 // Threads: pure functions.
 #pragma once

@@ -1,4 +1,5 @@
-// The smallest alignment of a request, to which the planner rounds all sizes up. Header only; pure.
+// The smallest alignment of the values of a planning request, to which the planner rounds all sizes
+// up (plan.h explains why). Header only; pure.
 #pragma once
 
 #include "engine/plan/plan.h"

@@ -1,4 +1,5 @@
-// The static memory planner: chooses the offset of each transient value of a program in the arena.
+// The static memory planner: chooses the offset of each transient value (intermediate tensor) of a
+// program in the arena, the buffer that holds all of them.
 //
 // A problem is a list of values. Each value has a size, an alignment, and the indices of the first
 // and the last command that use it. A value is alive, and keeps its bytes, from its first to its
@@ -14,19 +15,20 @@
 // bytes of such a storage are in use at different times, the caller uses planSlots() (slots.h).
 //
 // The planner is not an allocator: it computes offsets and depends on neither MLIR nor a GPU API.
-// Its callers are the compiler (arenas of static and bounded programs, shared memory of kernels),
-// the session (a dynamic shape that it has not seen before), the heap's step plans
-// (engine/heap/extras/step_plan.h), the profiler (what-if questions, dynamic programs that never
-// ran) and `gantry plan`. The compiler, the session and `gantry plan` check each plan with
-// validatePlan(); the others do not.
+// Its callers are the compiler (arenas of programs whose sizes are known or bounded when they are
+// compiled; shared memory of kernels), the session (a dynamic shape that it has not seen before),
+// the heap's plans for loops (engine/heap/extras/step_plan.h), the profiler (estimates for a
+// changed program; programs that never ran) and the command `gantry plan`. The compiler, the
+// session and `gantry plan` check each plan with validatePlan(); the others do not.
 //
-// Algorithm: greedy placements come first, and the lowest one is kept (search/fast_tier.h). If it
-// is higher than the lower bound, local searches (search/large_neighbourhood.h,
-// search/ejection_search.h) and an exact search (search/valley_search.h) take turns
-// (search/descent.h). They try the bound first, then heights between the bound and the best plan.
-// For most real graphs the height equals the lower bound, which proves the plan optimal. The
-// planner is deterministic: equal requests give equal plans, because the work is limited by a count
-// and not by a clock. Only a request with a deadline is an exception.
+// Algorithm: greedy heuristics make several plans, and the plan with the smallest height is kept
+// (search/fast_tier.h). If its height exceeds the lower bound, local searches
+// (search/large_neighbourhood.h, search/ejection_search.h) and an exact search
+// (search/valley_search.h) take turns (search/descent.h). The ejection search and the exact search
+// try the bound first, then heights between the bound and the best plan. For most real graphs the
+// height equals the lower bound, which proves the plan optimal. The planner is deterministic: equal
+// requests give equal plans, because the work is limited by a count and not by a clock. Only a
+// request with a deadline is an exception.
 //
 // Threads: all functions are pure and may be called from any thread.
 #pragma once
@@ -59,7 +61,7 @@ inline constexpr uint64_t kDefaultWork = 70'000'000;
 /// Options of planArena(). A request with pins is first planned without them, with a quarter of the
 /// limits: if the pins come from an earlier plan of the same values, the planner usually finds that
 /// plan again. The request is then planned with the pins and the full limits, unless the first plan
-/// keeps the pins and either is at most enoughBytes high or is proven optimal.
+/// puts each pinned value at its pin and either is at most enoughBytes high or is proven optimal.
 struct PlanRequest {
   std::vector<Pin> pins = {};
   uint64_t enoughBytes = 0;          // The search stops at this height or lower; 0: at the bound.

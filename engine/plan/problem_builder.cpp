@@ -1,3 +1,4 @@
+// Implements buildProblem(), with the check that fixed items do not overlap.
 #include "engine/plan/problem_builder.h"
 #include "engine/base/align.h"
 #include "engine/plan/occupancy.h"
@@ -10,7 +11,7 @@ namespace gantry::plan {
 
 namespace {
 
-/// Returns the number of the item's value, the inverse of itemOfValue.
+/// Returns the number of the item's value (the inverse of itemOfValue).
 uint32_t valueOf(const BuiltProblem &built, uint32_t item) {
   const auto found = std::find(built.itemOfValue.begin(), built.itemOfValue.end(), item);
   return static_cast<uint32_t>(found - built.itemOfValue.begin());

@@ -1,4 +1,4 @@
-// Builds the solvers' Problem from the values and pins of a request.
+// Builds the solvers' Problem from the values of a request and its pins, which fix offsets.
 //
 // Each value that has bytes becomes an item; the items keep the order of the values. A value
 // without bytes has no item.

@@ -1,3 +1,4 @@
+// Implements checkRequest().
 #include "engine/plan/request_check.h"
 #include "engine/base/align.h"
 

@@ -1,3 +1,4 @@
+// Implements piecesOf() and planSlots().
 #include "engine/plan/slots.h"
 
 #include "engine/base/align.h"
@@ -68,7 +69,7 @@ void divide(const Slot &slot, uint32_t number, SlotPieces &pieces) {
   }
 }
 
-/// Places slots in an order that improves step by step.
+/// Places the slots again and again, each time in a changed order.
 class LowestFit {
 public:
   LowestFit(const std::vector<Slot> &slots, const SlotPieces &pieces, uint64_t workLimit)
@@ -86,10 +87,9 @@ public:
                      [&](uint32_t a, uint32_t b) { return bytes[a] > bytes[b]; });
   }
 
-  /// Places the slots again and again, each time after one of the highest slots has got an earlier
-  /// place in the order. Stops when the height is at most `enoughBytes`, when the work limit is
-  /// used up, or when only the first slot of the order reaches the height. Sets the plan's height
-  /// and offsets if it finds a lower height.
+  /// After each placement, moves one of the slots that reach the height to an earlier place in the
+  /// order. Stops when the height is at most `enoughBytes`, when the work limit is used up, or when
+  /// only the order's first slot reaches the height. Stores each plan that is lower in `plan`.
   void improve(uint64_t enoughBytes, Plan &plan) {
     std::mt19937 random(1);
     uint64_t bestHeight = UINT64_MAX;

@@ -1,17 +1,18 @@
-// Plans slots: ranges of the arena whose bytes are in use at different times.
+// Plans slots: ranges of the arena (plan.h) whose bytes are in use at different times.
 //
 // A slot is the storage of one or several tensors. The parts of a concatenation, for example, are
 // written one after another, so that most of their storage is free while the first parts are alive.
 // A slot is divided into pieces: ranges of bytes that are in use from one command to another.
 //
-// Algorithm: planArena() plans the slots as rectangles. If the pieces could need less, the slots
-// are placed one after another, each at the lowest offset at which its pieces overlap no piece of
-// an earlier slot. One of the slots that reach the height then gets an earlier place in the order,
-// and all are placed again, until the height is the lower bound of the pieces or the work limit is
-// used up.
+// Algorithm: planArena() first plans the slots as rectangles: each slot as if all of its bytes were
+// in use from its first to its last use. If some slot has several pieces, a second plan is made.
+// The slots are placed one after another, each at the lowest offset at which its pieces overlap no
+// piece of an earlier slot. One of the slots that reach the height then gets an earlier place in
+// the order, and all are placed again, until the height is the lower bound of the pieces or the
+// work limit is used up. The plan with the smaller height is returned.
 //
-// Threads: pure functions. Units: bytes. Errors: those of planArena(); a
-// wrong plan is kInternal.
+// Threads: pure functions. Units: bytes. Errors: planSlots() returns those of planArena();
+// validateSlots() returns kInternal for a plan that is wrong.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -38,14 +39,14 @@ struct SlotPieces {
   std::vector<uint64_t> offsets; // Per piece: bytes from the start of its slot.
 };
 
-/// Divides the slots into pieces. Each byte of a use lies in a piece that is alive from the first
-/// to the last use of that byte. Pieces begin at multiples of their slot's alignment.
+/// Divides the slots into pieces. The piece that contains a byte is alive from the first to the
+/// last use of that byte, or longer. Pieces begin at multiples of their slot's alignment.
 SlotPieces piecesOf(const std::vector<Slot> &slots);
 
 /// Places all slots. Plan::offsets has one offset per slot. The height is at most the height that
-/// planArena() reaches for the slots as rectangles. Plan's lower
-/// bounds are computed from the pieces, or from the rectangles if each slot has one piece or all
-/// slots together have 2^60 bytes or more. The request must have no pins (items at fixed offsets).
+/// planArena() reaches for the slots as rectangles. The lower bounds in the plan are computed from
+/// the pieces, or from the rectangles if each slot has one piece or all slots together have 2^60
+/// bytes or more. The request must have no pins (fixed offsets).
 Result<Plan> planSlots(const std::vector<Slot> &slots, const PlanRequest &request = {});
 
 /// Checks that no two slots use a byte at the same command, and that each slot is aligned and lies

@@ -48,7 +48,7 @@ Status checkSlot(const Slot &slot, uint32_t number, const Plan &plan, std::vecto
   return {};
 }
 
-/// The slots that use the byte at the position of the sweep.
+/// The slots that use the byte that the sweep over the arena has reached.
 class SlotsAtByte {
 public:
   explicit SlotsAtByte(size_t slots) : uses_(slots) {}

@@ -35,11 +35,12 @@ struct BufferUse {
   uint64_t begin;
   uint64_t end;
   std::string name;
-  std::optional<uint32_t> state; // The state whose buffer this is.
+  std::optional<uint32_t> state; // The state whose buffer this is; nullopt if it is no state's.
 };
 
 bool overlap(const BufferUse &a, const BufferUse &b) {
-  if (a.state && b.state) // Different states never overlap (State::bind).
+  // One state's ports may share their bytes, and different states never overlap (State::bind).
+  if (a.state && b.state)
     return false;
   return a.block == b.block && a.begin < b.end && b.begin < a.end;
 }

@@ -24,8 +24,9 @@ struct OutputShape {
 
 /// Checks the memory of all arguments. Each argument needs either host memory or a buffer, and
 /// enough bytes. In a buffer, an output must not overlap another output or an input; only the input
-/// and the output of a state may share their bytes. The shapes of the inputs must have passed
-/// bindSymbols(). Returns kInvalidArgument, with the port in the message.
+/// and the output of a state (states/state.h) may share their bytes. The shapes of the inputs must
+/// have passed bindSymbols() (shapes.h). Returns kInvalidArgument; the message names the input or
+/// output, unless the number of outputs is wrong.
 Status checkArguments(const Program &program, std::span<const TensorArgument> inputs,
                       std::span<const TensorArgument> outputs,
                       std::span<const OutputShape> outputShapes);

@@ -13,7 +13,8 @@ namespace {
 constexpr uint64_t kStagingBytes = uint64_t{16} << 20;
 constexpr uint64_t kAlignment = artifact::kConstantAlignment;
 
-/// Returns a constant's size. It never depends on symbols; the artifact's reader checks that.
+/// Returns a constant's size in bytes. It never depends on symbols (sizes that each run may
+/// choose); the reader of artifacts checks that.
 uint64_t sizeOf(const Program &program, uint32_t value) {
   const artifact::Value &constant = *program.metadata().values()->Get(value);
   return static_cast<uint64_t>(program.knownExprs()[constant.size()].value_or(0));
@@ -73,8 +74,8 @@ private:
   std::vector<Copy> copies_;
 };
 
-/// Returns for each value whether it is the first value of a state and no command reads it. The
-/// State holds such a constant, and the session does not.
+/// Returns for each value whether it is the first value of a state and no command reads it. Only
+/// the State object (states/state.h) uploads such a constant; the session needs no copy.
 std::vector<bool> onlyFirstValues(const Program &program) {
   std::vector<bool> only(program.metadata().values()->size(), false);
   bool any = false;

@@ -47,8 +47,8 @@ public:
       json_.key("peak_command").null();
     }
     json_.field("constant_bytes", metadata_.constant_bytes());
-    // The compiler computed this figure for the sizes for which it planned: fixed sizes or upper
-    // bounds.
+    // The compiler computes this figure for the sizes for which it plans: fixed sizes, or the upper
+    // bounds of dynamic sizes. A program without such sizes has no valid figure.
     if (metadata_.model_order_bytes() > 0 && (!metadata_.dynamic() || metadata_.bounded()))
       json_.field("model_order_bytes", metadata_.model_order_bytes());
     else
@@ -217,7 +217,7 @@ private:
         json_.null();
       exprList("workgroups", *command.workgroups());
       if (command.other_workgroups() && command.other_workgroups()->size() != 0)
-        exprList("other_workgroups", *command.other_workgroups()); // For variants of grid 1, 2 …
+        exprList("other_workgroups", *command.other_workgroups()); // Kernel variants of grid 1, 2 …
       json_.key("bindings").beginList();
       for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
         json_.beginObject();

@@ -3,10 +3,10 @@
 // desktop stutters or a watchdog resets the device.
 //
 // A part runs the same kernel over some of the workgroups. If a buffer is too large, the workgroups
-// are divided into slices, and a part binds only the bytes of its slices. The kernel variant states
-// how many workgroups a slice has and by how many bytes each buffer advances per slice
-// (artifact.fbs, KernelVariant). If only the time is too long, every part binds the whole buffers
-// and starts at a different workgroup.
+// are divided into slices, and a part binds only the bytes of its slices. The kernel variant (one
+// SPIR-V form of the kernel, KernelVariant in artifact.fbs) states how many workgroups a slice has
+// and by how many bytes each buffer advances per slice. If only the time is too long, every part
+// binds the whole buffers and starts at a different workgroup.
 //
 // Units: bytes and nanoseconds. Threads: pure functions.
 #pragma once

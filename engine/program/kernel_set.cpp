@@ -100,7 +100,7 @@ Status checkVariant(const artifact::Kernel &kernel, const artifact::KernelVarian
 }
 
 /// Returns kUnsupported if the device cannot bind these buffers in the variant's binding mode,
-/// neither as a whole nor in slices.
+/// neither as a whole nor in slices (dispatch_split.h).
 Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVariant &variant,
                     const DeviceProfile &profile, std::span<const BoundBuffer> buffers) {
   for (const device::TexelRead &read : texelsOf(variant))
@@ -135,8 +135,8 @@ Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVarian
 constexpr int kNever = INT_MAX;
 
 /// Returns the rank of a binding mode. Among the variants that can run, the one with the lowest
-/// rank is chosen; variants with the rank kNever are not considered. `large` is true if a buffer
-/// exceeds a storage-buffer binding.
+/// rank is chosen; variants with the rank kNever are not considered. large: whether a buffer is
+/// larger than a storage-buffer binding may be.
 int rankOf(Binding binding, BindingChoice choice, const DeviceProfile &profile, bool large) {
   const bool texel = binding == Binding::texel, address = binding == Binding::address;
   switch (choice) {
@@ -154,7 +154,7 @@ int rankOf(Binding binding, BindingChoice choice, const DeviceProfile &profile, 
   return address == profile.preferAddressBinding ? 1 : 2;
 }
 
-/// Returns whether the dims are the multiples that the variant needs.
+/// Returns whether the kernel's dynamic sizes are multiples of the numbers that the variant needs.
 bool allowsDims(const artifact::KernelVariant &variant, std::span<const uint64_t> dims) {
   const auto *multiples = variant.dim_multiples();
   if (!multiples)
@@ -167,7 +167,8 @@ bool allowsDims(const artifact::KernelVariant &variant, std::span<const uint64_t
   return true;
 }
 
-/// Returns the cheapest of the variant and its alternatives (artifact.fbs) that can run.
+/// Returns the cheapest of the variant and its alternatives (variants that differ only in how the
+/// work is divided among workgroups, artifact.fbs) that can run.
 const artifact::KernelVariant *
 cheapestAlternative(const artifact::Kernel &kernel, const artifact::KernelVariant &variant,
                     const DeviceProfile &profile, std::span<const BoundBuffer> buffers,
@@ -232,8 +233,8 @@ chooseVariant(const artifact::Kernel &kernel, BindingChoice choice, const Device
   const artifact::KernelVariant *best = nullptr;
   std::pair<int, int64_t> bestRank{kNever, 0};
   for (const artifact::KernelVariant *variant : *kernel.variants()) {
-    // Among variants with the same binding mode, the one with the highest KernelVariant.grid
-    // (artifact.fbs) is preferred.
+    // The compiler numbers variants with the same binding mode by KernelVariant.grid
+    // (artifact.fbs) so that the variant with the highest number is preferred.
     const std::pair rank{rankOf(variant->binding(), choice, profile, large),
                          -static_cast<int64_t>(variant->grid())};
     if (rank.first == kNever || rank >= bestRank || !allowsDims(*variant, dims))
@@ -287,7 +288,8 @@ KernelSet::require(std::span<const std::pair<uint32_t, const artifact::KernelVar
       sources.push_back(source);
   }
   if (!sources.empty()) {
-    GANTRY_RETURN_IF_ERROR(checkHostMemory()); // Before the long compilation.
+    // Reports earlier failed allocations (out_of_memory.h) before the long compilation.
+    GANTRY_RETURN_IF_ERROR(checkHostMemory());
     GANTRY_ASSIGN_OR_RETURN(auto made, device_->createKernels(sources, cachePath_));
     GANTRY_RETURN_IF_ERROR(checkHostMemory());
     for (auto &kernel : made)

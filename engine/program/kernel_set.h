@@ -19,8 +19,8 @@
 namespace gantry::program {
 
 /// The binding mode that the user of a session chose. kAuto: the mode that the device prefers.
-/// kTexel: texel buffers for kernels that read them if the bound buffers allow it, else storage
-/// buffers.
+/// kTexel: texel buffers if the kernel has a variant with them and the device can bind the buffers
+/// in this way, else storage buffers.
 enum class BindingChoice { kAuto, kStorageBuffer, kAddress, kTexel };
 
 /// The mode's name in descriptions and messages: "storage_buffer", "address" or "texel".
@@ -34,10 +34,14 @@ Result<BindingChoice> parseBinding(const std::string &name);
 /// the kernel, or is empty if the sizes are not known yet; the buffers are then assumed to be
 /// small. The variant has the binding mode of `choice` if possible. If the device cannot bind the
 /// buffers in that mode, storage buffers replace texel buffers, and addresses replace storage
-/// buffers. workgroups: for each KernelVariant.grid the number of workgroups of the dispatch, by
-/// which a variant is chosen among alternatives (artifact.fbs), or empty if it is not known yet:
-/// then the last alternative is taken, which is the one for large sizes. dims: the values of the
-/// kernel's dims; if it is empty, no variant is taken that needs multiples. Returns kUnsupported
+/// buffers.
+///
+/// Variants may be alternatives: they differ only in how the work is divided among workgroups, and
+/// each is the best for some sizes (KernelVariant.alternatives in artifact.fbs). workgroups: the
+/// numbers of workgroups of the dispatch, indexed by KernelVariant.grid, by which the cheapest
+/// alternative is found; if it is empty, the last alternative is taken, which is the one for large
+/// sizes. dims: the sizes that the dispatch passes to the kernel (Command.dims); if it is empty, no
+/// variant is taken that runs only if certain sizes are multiples of a number. Returns kUnsupported
 /// with the reason if no variant can run.
 Result<const artifact::KernelVariant *>
 chooseVariant(const artifact::Kernel &kernel, BindingChoice choice, const DeviceProfile &profile,

@@ -1,11 +1,12 @@
 // The memory check (SessionOptions::checkMemory): finds kernels that write past the end of a value
 // or read a value outside its lifetime. It is for tests, because it slows runs down.
 //
-// A guard of kGuardBytes follows each slot of the arena and each output; with this check, outputs
-// are always in the session's own memory. Before the first use of a slot, its guard is filled with
-// canaries and the slot with poison. The poison is a NaN, so a value that is read too early spoils
-// the result. After the last use, the guard is copied to memory that the host checks, and the slot
-// is poisoned again, so a value that is read too late spoils the result as well.
+// A guard of kGuardBytes follows each output and each slot, the range of the arena for one value or
+// for values that share storage (shape_plan.h). With this check, outputs are always in the
+// session's own memory. Before the first use of a slot, its guard is filled with canaries and the
+// slot with poison. The poison is a NaN, so a value that is read too early spoils the result. After
+// the last use, the guard is copied to memory that the host checks, and the slot is poisoned again,
+// so a value that is read too late spoils the result as well.
 //
 // The check finds writes of up to kGuardBytes past the end of a value. It does not find a write
 // that goes further and hits another live value.

@@ -23,7 +23,7 @@ std::vector<Port> readPorts(const Program &program,
               : "");
     }
     port.donated = metadata.values()->Get(source->value())->storage() ==
-                   artifact::Storage::transient; // Outputs are never transients.
+                   artifact::Storage::transient; // Lies in the arena; no output does.
     ports.push_back(std::move(port));
   }
   return ports;

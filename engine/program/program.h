@@ -1,9 +1,12 @@
-// A loaded artifact: ports, commands, kernels and constants, bound to no device.
+// A loaded artifact (a compiled model): its ports, which are its inputs and outputs, and its
+// commands, kernels and constants. A Program is bound to no device; a session (session.h) binds it
+// to one.
 //
 // An artifact may hold several variants of a model, each compiled for one device profile. The
 // program that load() returns describes the first variant, the baseline, and lets sessions choose
 // among all variants. variant() returns one variant as a Program of its own over the same file. All
-// variants have the same inputs, outputs, symbols and states.
+// variants have the same inputs, outputs, states (StatePort), and symbols. A symbol is a size that
+// each run may choose, such as a batch size.
 //
 // Errors: kNotFound or kIo if the file cannot be read, kDataLoss if it is damaged, kVersionMismatch
 // if it is newer than this library. Constants are verified when a session uploads them.
@@ -32,8 +35,8 @@ struct Port {
   artifact::ElementType type = artifact::ElementType::f32;
   std::vector<int64_t> dims;         // kDynamic if a dimension depends on the inputs of a run.
   std::vector<std::string> dimNames; // "batch"; "" if the dimension has no name.
-  // True for an input that a run copies into the arena, where other values may reuse its bytes
-  // after its last use.
+  // Whether the port is an input that a run copies into the arena, the memory for the values that
+  // commands pass to each other. Other values may reuse its bytes there after its last use.
   bool donated = false;
   std::optional<uint32_t>
       state; // Index in Program::states() of the state that the port belongs to.
@@ -78,8 +81,8 @@ public:
   const std::vector<StatePort> &states() const { return states_; }
 
   /// Returns the contents of the artifact as JSON; docs/artifact-json.md describes the schema. For
-  /// a dynamic program, `symbols` holds the values of its symbols, and the plan is made for them;
-  /// with nullopt, sizes are shown as expressions.
+  /// a program with symbols, `symbols` holds their values, and the memory plan is made for these
+  /// values; with nullopt, sizes are shown as expressions.
   Result<std::string> describe(std::optional<std::span<const int64_t>> symbols) const;
 
 private:

@@ -134,7 +134,8 @@ void Recording::assignMemory(const Context &context, const PortBinding &binding,
     port.bound = rangeOf(context, value);
   if (buffer && !port.direct)
     port.staged = buffer.range(port.offset, port.sizeBytes);
-  if (isSamePlace(port.staged, port.bound)) // The caller passed exactly these bytes of its arena.
+  // The caller passed exactly these bytes of its own arena (SessionOptions::arena): no copy.
+  if (isSamePlace(port.staged, port.bound))
     port.staged = {};
   if (stagedOffset != kNoOffset) {
     port.staged = staged.range(stagedOffset, port.sizeBytes);
@@ -266,8 +267,9 @@ Status Recording::recordCommand(const Context &context, Recorder &recorder, uint
 }
 
 /// Prepares a command that writes only some elements of its result; the other elements are those of
-/// its in_place operand. If operand and result lie in different memory, this function copies the
-/// operand to the result. They lie in different memory if a state's input and output are staged.
+/// the operand whose place the result takes (Command.in_place in artifact.fbs). If operand and
+/// result lie in different memory, this function copies the operand to the result. They lie in
+/// different memory if they are the input and the output of a state and both are staged.
 Status Recording::recordElementsToKeep(const Context &context, Recorder &recorder,
                                        const artifact::Command &command) {
   const device::BufferRange operand = rangeOf(context, command.bindings()->Get(command.in_place()));
@@ -324,8 +326,9 @@ Status Recording::recordDispatch(const Context &context, Recorder &recorder, uin
   return {};
 }
 
-/// Returns kUnsupported if the kernel's loops exceed the driver's limit of iterations. Such a
-/// driver ends the loops early without an error, so the results would be wrong.
+/// Returns kUnsupported if the kernel's loops exceed the driver's limit of iterations
+/// (DeviceProfile::maxLoopRounds). A driver with such a limit ends the loops early without an
+/// error, so the results would be wrong.
 static Status checkLoops(const artifact::Command &command, const artifact::KernelVariant &variant,
                          const std::vector<int64_t> &exprs, const DeviceProfile &profile) {
   if (profile.maxLoopRounds == 0)

@@ -5,7 +5,8 @@
 // A buffer of the caller is bound directly if its offset is aligned. Every other input or output
 // gets memory of the recording. On devices with unified memory the host reads and writes this
 // memory directly; on other devices it is device memory, and the command list copies from and to
-// staging memory. A donated input is copied into the arena instead.
+// staging memory. An exception is a donated input (Port::donated in program.h): it is copied into
+// the arena, the memory for the values that commands pass to each other.
 //
 // Ownership: a recording owns its memory and its command list. The session's arena, constants and
 // kernels must outlive it. It keeps the handles of the caller's buffers, but no references to them.
@@ -45,7 +46,7 @@ public:
     const Storage *arena; // At least plan->arenaBytes; nullptr if that is 0.
     // The host arena (shape_plan.h): at least plan->hostBytes; nullptr if that is 0.
     const Storage *hostArena;
-    bool timed; // Record a timestamp before the first command and after each command.
+    bool timed; // Whether to record a timestamp before the first and after each command.
   };
 
   /// Records the commands. `variants` holds the kernel variant of each command; nullptr for copies.
@@ -91,7 +92,7 @@ private:
     heap::BufferHandle buffer;  // The caller's buffer, without a reference to it.
     uint64_t offset = 0;        // Offset in the caller's buffer.
     uint64_t sizeBytes = 0;
-    bool direct = false;        // Kernels use the caller's buffer.
+    bool direct = false;        // Whether kernels use the caller's buffer.
     device::BufferRange bound;  // The memory that kernels use.
     device::BufferRange staged; // Source or target of the copy to or from `bound`; null: no copy.
     // With checkMemory, the caller's buffer of a donated input. The list copies it to `staged`

@@ -12,7 +12,7 @@ std::string Run::name() const {
 
 Result<bool> Run::wait(uint64_t timeoutNs) {
   if (!ended_) {
-    const std::shared_ptr<Session> session = session_; // endRun() drops the run's reference.
+    const std::shared_ptr<Session> session = session_; // Kept alive: endRun() resets session_.
     Result<bool> done = session->device_->wait(ticket_, timeoutNs);
     if (done.isOk() && !*done)
       return false;
@@ -36,8 +36,8 @@ Status Run::donate(Storage &buffer, uint32_t callersReferences) {
       return statusf(StatusCode::kInvalidArgument,
                      "the run writes its output '%s' to this buffer; only inputs can be donated",
                      program_->metadata().values()->Get(held.value)->name()->c_str());
-  // The buffer may have no other holder, so that its handle becomes stale now and every later use
-  // of it is found.
+  // Nothing else may hold a reference to the buffer. Only then does its handle become invalid when
+  // this call drops the references, and every later use of the handle returns an error.
   const char *name = "";
   uint32_t references = 0;
   (void)buffer.heap()->describe(buffer.handle(), &name, &references); // `buffer` keeps it alive.

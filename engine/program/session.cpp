@@ -157,7 +157,7 @@ Status Session::bindStates() {
   return {};
 }
 
-/// Returns the number of workgroups of a dispatch for each KernelVariant.grid.
+/// Returns the numbers of workgroups of a dispatch, indexed by KernelVariant.grid (artifact.fbs).
 static std::vector<double> workgroupsOf(const artifact::Command &command, const ShapePlan &plan) {
   std::vector<double> numbers;
   const auto add = [&](const flatbuffers::Vector<uint32_t> &counts, uint32_t first) {
@@ -426,7 +426,8 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
   for (uint32_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i].buffer)
       run->hostOutputs_.push_back({i, outputs[i].data, outputShapes[i].sizeBytes});
-  GANTRY_RETURN_IF_ERROR(checkHostMemory()); // The last check before work is submitted.
+  // The last check for failed host allocations (out_of_memory.h) before work is submitted.
+  GANTRY_RETURN_IF_ERROR(checkHostMemory());
   GANTRY_RETURN_IF_ERROR(start(run, inputBindings, outputBindings));
   states_.noteRun(run, outputShapes);
   shapes = std::move(outputShapes);

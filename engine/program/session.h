@@ -1,13 +1,15 @@
 // A program bound to a device: its kernels, constants and arena, and its runs.
 //
-// submit() looks up the plan for the input shapes, and a recorded command list for that plan and
-// the bound buffers. It makes the plan or the list if the cache does not have it, and submits the
-// list. Runs execute in the order of submission. Each run in flight has a recording of its own,
-// because a recording's inputs and outputs are in use until its run has ended.
+// submit() looks up the memory plan (shape_plan.h) for the input shapes, and a recording
+// (recording.h), which is a recorded command list for that plan and the bound buffers. It makes the
+// plan or the recording if the cache does not have it, and submits the list. Runs execute in the
+// order of submission. Each run in flight has a recording of its own, because a recording's inputs
+// and outputs are in use until its run has ended.
 //
-// All memory comes from the device's heap. All runs share the arena. If a shape needs a larger
-// arena, the session waits for the runs in flight and replaces the arena. The ports of a state lie
-// in the buffers of a State (states/state.h), in every run.
+// All memory comes from the device's heap. All runs share the arena, the memory for the values
+// that commands pass to each other. If a shape needs a larger arena, the session waits for the runs
+// in flight and replaces the arena. A state is an input and an output that share one buffer across
+// runs; this buffer belongs to a State object (states/state.h).
 //
 // Errors: kInvalidArgument for wrong inputs and outputs, kUnsupported if the device cannot run the
 // program, kDataLoss if the artifact is damaged, kOutOfMemory, kDeviceLost, and kInternal if
@@ -52,8 +54,8 @@ struct DispatchInfo {
   uint32_t sharedBytes = 0;
   uint32_t parts = 0; // Number of dispatches that the command was split into (dispatch_split.h).
   BindingChoice binding = BindingChoice::kAuto; // kAuto for copies.
-  // Names of the kernel and of its tile in tables of measured tiles; null for copies and if the
-  // artifact does not contain them.
+  // The names of the kernel and of its tile (the part of the result that one workgroup computes) in
+  // tables of measured tiles (docs/tuning.md). Null for copies, and if the artifact lacks them.
   const char *kernelKey = nullptr;
   const char *exactTile = nullptr;
 };

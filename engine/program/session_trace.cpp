@@ -15,7 +15,7 @@ using trace::EventType;
 // Min interval between two clock records, and between two budget records.
 constexpr uint64_t kMinIntervalNs = 1'000'000'000;
 constexpr uint64_t kTimestampNs = 13'500; // Cost of one timestamp on Mesa 22.3's software device.
-constexpr uint64_t kTimestampShare = 500; // Timestamps take at most 1/500 of the time.
+constexpr uint64_t kTimestampShare = 500; // Reciprocal of the share of time for timestamps.
 
 bool wantsAllTimes() {
   const char *value = std::getenv("GANTRY_TRACE_TIMES");
@@ -32,7 +32,7 @@ uint32_t textOf(const flatbuffers::String *text) {
   return trace::intern({text->c_str(), text->size()});
 }
 
-/// Returns the values of the symbols: "batch=4 length=128".
+/// Returns the values of the symbols (sizes that a run chooses) as text: "batch=4 length=128".
 std::string shapesOf(const artifact::Program &program, const ShapePlan &plan) {
   std::string words;
   std::vector<int64_t> values(program.symbols()->size(), -1);
@@ -52,7 +52,7 @@ std::string shapesOf(const artifact::Program &program, const ShapePlan &plan) {
   return words;
 }
 
-const auto recordEvent = [](const auto &event) { trace::record(event); };
+const auto kRecordEvent = [](const auto &event) { trace::record(event); };
 
 } // namespace
 
@@ -64,13 +64,13 @@ SessionTrace::SessionTrace(std::shared_ptr<const Program> program, std::shared_p
   source_.describe = describe;
   trace::addSource(source_);
   if (trace::isOn())
-    emitSession(EventType::kSession, recordEvent);
+    emitSession(EventType::kSession, kRecordEvent);
 }
 
 SessionTrace::~SessionTrace() {
   trace::removeSource(source_);
   if (trace::isOn())
-    emitSession(EventType::kSessionEnd, recordEvent);
+    emitSession(EventType::kSessionEnd, kRecordEvent);
 }
 
 bool SessionTrace::wantsTimes() const {
@@ -200,7 +200,7 @@ void SessionTrace::addPlan(std::shared_ptr<const ShapePlan> plan,
   const std::lock_guard<std::mutex> locked(mutex_);
   plans_.push_back({trace::newId(trace::IdKind::kPlan), std::move(plan), std::move(variants)});
   if (trace::isOn())
-    emitPlan(plans_.back(), recordEvent);
+    emitPlan(plans_.back(), kRecordEvent);
 }
 
 void SessionTrace::removePlan(const ShapePlan *plan) {
@@ -211,13 +211,13 @@ void SessionTrace::removePlan(const ShapePlan *plan) {
 void SessionTrace::setPlace(Place &place, const Storage &storage, const char *name) {
   const std::lock_guard<std::mutex> locked(mutex_);
   if (trace::isOn())
-    emitPlace(EventType::kArenaEnd, place, name, recordEvent);
+    emitPlace(EventType::kArenaEnd, place, name, kRecordEvent);
   place = {};
   if (!storage)
     return;
   place = {storage.block(), storage.sizeBytes()};
   if (trace::isOn())
-    emitPlace(EventType::kArena, place, name, recordEvent);
+    emitPlace(EventType::kArena, place, name, kRecordEvent);
 }
 
 const SessionTrace::Plan *SessionTrace::find(const ShapePlan *plan) const {

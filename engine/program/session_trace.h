@@ -1,13 +1,14 @@
 // The events that a session records with engine/trace: its plans with their values, commands and
 // accesses; the heap blocks that it uses; its runs; and the device times of their dispatches.
 //
-// A viewer that attaches late receives a description of the session and of all cached plans
-// (trace/record/source.h). Names are interned only while something receives the trace. A clock
-// record relates the device's clock to the host's clock. The session writes one at the first timed
-// run after a viewer has attached, and then at most one per second. If the driver can read both
-// clocks together, the record holds that reading. Otherwise the session submits a command list that
-// only records a timestamp, and reads the host's clock before and after it. The driver's memory
-// budgets are also recorded at most once per second.
+// A viewer (a program that shows the trace, such as the profiler) that attaches late receives a
+// description of the session and of all cached plans (trace/record/source.h). Names are entered in
+// the trace's table of names only while something receives the trace. A clock record relates the
+// device's clock to the host's clock. The session writes one at the first timed run after a viewer
+// has attached, and then at most one per second. If the driver can read both clocks together, the
+// record holds that reading. Otherwise the session submits a command list that only records a
+// timestamp, and reads the host's clock before and after it. The driver's memory budgets are also
+// recorded at most once per second.
 //
 // Timestamps are expensive on a software device: for each one the driver wakes a thread and waits
 // for it (13.5 µs of CPU time with Mesa 22.3). After a timed run on such a device, the session

@@ -101,10 +101,11 @@ Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePl
   return slots;
 }
 
-/// Returns the accesses of the program's commands for the hazard checker. Only accesses to one
-/// space can conflict. The arena is space 0, and each value outside the arena is a space of its
-/// own, with two exceptions: the output of a state lies in the space of its input, and a part of an
-/// output lies in the space of the output.
+/// Returns the accesses of the program's commands for placeBarriers(). A space is a memory object:
+/// only accesses to the same space can conflict. The arena is space 0, and each value outside the
+/// arena is a space of its own, with two exceptions: the output of a state (an input and an output
+/// that share one buffer) lies in the space of its input, and a part of an output lies in the space
+/// of the output.
 std::vector<hazards::Command> commandsOf(const artifact::Program &program, const ShapePlan &plan) {
   std::vector<uint32_t> spaces(program.values()->size());
   std::iota(spaces.begin(), spaces.end(), 1);
@@ -140,7 +141,9 @@ Result<plan::Plan> placeSlots(const std::vector<Slot> &slots, const ShapePlanOpt
       return statusf(StatusCode::kInvalidArgument,
                      "a tensor of %" PRIu64 " bytes overflows 64 bits", slot.sizeBytes);
     values.push_back({std::max(slot.alignment, options.minAlignment), slot.uses});
-    if (options.guardBytes) // A guard follows each slot, so the slot is in use as a whole.
+    // With guards, no other slot may use a part of this slot during its life: poison fills the
+    // whole slot, and the guard follows its last byte.
+    if (options.guardBytes)
       values.back().uses = {{0, *size, slot.firstUse, slot.lastUse}};
   }
   // The work is limited to some milliseconds, because a run waits for the plan.

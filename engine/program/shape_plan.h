@@ -9,8 +9,10 @@
 // (ShapePlanOptions::guardBytes). It takes the barriers only from a static program without guards,
 // and places them itself otherwise.
 //
-// Transients that share storage in place form one slot, and so do the parts of a concatenation. A
-// byte of a slot is in use from the first to the last use of the values that contain it.
+// A transient is a value that only commands of the same run use. The transients lie in the arena,
+// one buffer, whose ranges for them are called slots. A result that overwrites its operand in place
+// shares the operand's slot, and the parts of a concatenation share one slot. A byte of a slot is
+// in use from the first to the last use of the values that contain it.
 //
 // The host arena is host memory for transients that a program with a memory budget moves out of
 // device memory between two uses.
@@ -34,14 +36,16 @@ struct Slot {
   uint32_t firstUse = 0;                // Index of a command, inclusive.
   uint32_t lastUse = 0;                 // Index of a command, inclusive.
   std::vector<plan::SlotUse> uses = {}; // The ranges that the slot's values use.
-  bool donated = false; // True if a donated input is copied into the slot before the commands.
+  // Whether a donated input (Port::donated) is copied into the slot before the first command.
+  bool donated = false;
 };
 
 struct ShapePlan {
   std::vector<int64_t> exprs;      // Value of each expression of the program (artifact.fbs, Expr).
   std::vector<uint64_t> sizeBytes; // Per value: the bytes of its elements.
   // Per value: the bytes to bind, from the value's offset to the end of its last element. They are
-  // more than sizeBytes if the value is a box in a larger one, with gaps between its elements.
+  // more than sizeBytes if the value is a box (a range of indices along each dimension) in a larger
+  // value, with gaps between its elements.
   std::vector<uint64_t> spanBytes;
   std::vector<uint64_t> offsets; // Per value: offset in the arena; kNoOffset: elsewhere.
   // Per value: offset in the output of which the value is a part; kNoOffset: no part of an output.

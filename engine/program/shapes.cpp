@@ -1,4 +1,5 @@
-// Binds symbols and checks shapes.
+// Binds the symbols of a program (sizes that each run may choose) to the dimensions of a run's
+// inputs, and checks shapes.
 #include "engine/program/shapes.h"
 
 #include <cinttypes>
@@ -85,9 +86,13 @@ Result<std::vector<int64_t>> bindSymbols(const Program &program,
       }
     }
   }
+  // The loop above has set every symbol that is the whole expression of a dimension. The artifact
+  // names for each symbol one dimension of an input that holds its value (Symbol.input and
+  // Symbol.dim in artifact.fbs), and the reader of artifacts has checked that this dimension
+  // exists. evaluateExprs() checks the bounds.
   for (uint32_t s = 0; s < values.size(); ++s) {
     if (!boundBy[s].empty())
-      continue; // The value was read from a dimension whose expression is the symbol itself.
+      continue;
     const artifact::Symbol &symbol = *metadata.symbols()->Get(s);
     values[s] = inputs[symbol.input()].dims[symbol.dim()];
   }

@@ -1,6 +1,6 @@
 // Computes the values of a program's symbols from the shapes of a run's inputs, and checks the
-// shapes against the program's ports. A symbol is a size that each run may choose, such as a batch
-// size.
+// shapes against the program's ports (its inputs and outputs). A symbol is a size that each run may
+// choose, such as a batch size.
 //
 // Threads: pure functions.
 #pragma once
@@ -19,9 +19,11 @@ struct TensorShape {
 std::string shapeText(const TensorShape &shape);
 std::string shapeText(const Port &port);
 
-/// Returns the values of the symbols. Returns kInvalidArgument if the number of inputs, a type, a
-/// rank or a dimension is wrong, if two dimensions give a symbol different values, or if a value is
-/// outside of the symbol's bounds. The message names the port, the given and the expected value.
+/// Binds the symbols: reads their values from the dimensions of the inputs. Returns
+/// kInvalidArgument if the number of inputs, a type, a rank or a dimension is wrong, if two
+/// dimensions give a symbol different values, or if a value is outside of the symbol's bounds. The
+/// message names the given and the expected value and, unless the number of inputs is wrong, the
+/// input.
 Result<std::vector<int64_t>> bindSymbols(const Program &program,
                                          std::span<const TensorShape> inputs);
 

@@ -7,8 +7,9 @@
 namespace gantry::program {
 namespace {
 
-/// Sizes are multiples of this many bytes, so that a descriptor can cover whole words of 4 bytes
-/// (bindable() in recording.cpp).
+/// Sizes are rounded up to a multiple of this many bytes, the unit in which the heap allocates. The
+/// descriptor of a buffer's last value can then cover whole words of 4 bytes (bindable() in
+/// recording.cpp).
 constexpr uint64_t kSizeMultiple = 256;
 
 } // namespace

@@ -1,10 +1,12 @@
-// A counted reference to a buffer of a device's heap, together with the buffer's address range. The
-// arena, the constants, the staging memory and the caller's buffers are held through Storage.
+// A counted reference to a buffer of a device's heap (the memory manager, engine/heap/heap.h),
+// together with the buffer's address range. The arena (the memory for the values that a program's
+// commands pass to each other), the constants, the staging memory and the caller's buffers are held
+// through Storage.
 //
 // A Storage is a value: a copy adds a reference, and the heap counts the references. The heap may
 // reuse the memory as soon as the last reference is gone. The last reference must therefore not be
 // dropped while submitted work uses the memory, unless freeAfter() has named that work. A Storage
-// is for buffers that the heap does not move.
+// keeps the address range, so it is only for buffers that the heap does not move.
 //
 // Ownership: the heap must outlive its storages; heap::shareHeap() makes a heap that does.
 // Threads: an object is used by one thread at a time; copies of it may be used by other threads.
@@ -39,14 +41,16 @@ public:
   uint64_t sizeBytes() const { return place_.sizeBytes; }
   /// The buffer's handle as a number, which identifies the buffer in traces.
   uint64_t block() const { return buffer_.handle().bits; }
-  uint8_t *mapped() const { return place_.mapped; } // nullptr for MemoryKind::kDevice.
+  /// The host address of the buffer; nullptr for MemoryKind::kDevice.
+  uint8_t *mapped() const { return place_.mapped; }
   /// The part of the buffer from `offset` on, with sizeBytes bytes.
   device::BufferRange range(uint64_t offset, uint64_t sizeBytes) const {
     return {place_.memory, place_.offsetBytes + offset, sizeBytes};
   }
 
-  /// States that submissions up to this ticket of the device use the memory even after the last
-  /// reference is gone. The heap does not reuse the memory until they have finished.
+  /// States that submissions up to this ticket (the number that Device::submit() returned) use the
+  /// memory even after the last reference is gone. The heap does not reuse the memory until these
+  /// submissions have finished.
   void freeAfter(uint64_t ticket) const;
   /// Drops the reference.
   void reset() { *this = {}; }

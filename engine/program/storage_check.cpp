@@ -1,3 +1,4 @@
+// Translates a program and its plan to the input of hazards::checkStorage().
 #include "engine/program/storage_check.h"
 
 #include "engine/hazards/hazards.h"
@@ -12,8 +13,8 @@ constexpr uint32_t kNone = UINT32_MAX;
 } // namespace
 
 Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
-  // Values have their numbers in the program, so that messages name them by these. Those outside of
-  // the arena and of the outputs are not checked.
+  // `values` is indexed like the program's values, so that messages name the program's indices.
+  // Values that lie neither in the arena nor in an output are not checked.
   std::vector<hazards::StoredValue> values(program.values()->size());
   std::vector<uint64_t> offsets(plan.offsets);
   uint64_t end = plan.arenaBytes; // Outputs count as if they lay after the arena.

@@ -14,7 +14,7 @@ bool isForCertainDevices(std::string_view profile) {
   for (const NamedProfile &named : namedProfiles())
     if (named.profile.name == profile)
       return !named.deviceNames.empty();
-  return true; // An unknown profile comes from a newer compiler.
+  return true; // A newer compiler added this profile; it is assumed to be for certain devices.
 }
 
 int rankOf(std::string_view profile, const std::string &own) {

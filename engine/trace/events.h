@@ -17,6 +17,10 @@
 // clock; only a ClockEvent of the device relates the two clocks (record/clock.h does the
 // conversion).
 //
+// Heaps: in this file, a heap is Gantry's memory manager of a device (engine/heap). It allocates
+// slabs from the driver and divides them into blocks, the buffers of its callers. The driver's own
+// memory heaps are called the memory heaps of the device.
+//
 // Ids of heaps, sessions, plans, runs, devices and imports count from 1 in each process and are
 // never reused; 0 means "none". A text field is an id of the names table (wire/capture.h); 0 is the
 // empty text. Sizes and offsets are in bytes.
@@ -130,7 +134,7 @@ struct DeviceEvent {
   uint64_t maxAllocationBytes = 0;
   uint32_t sharedBytesLimit = 0; // Shared memory limit of one workgroup, in bytes.
   uint32_t maxInvocations = 0;   // Upper limit of invocations in one workgroup.
-  uint32_t subgroupSize = 0;     // Invocations.
+  uint32_t subgroupSize = 0;     // In invocations.
   uint32_t memoryHeaps = 0;      // Number of kDeviceHeap events that follow.
   uint8_t kind = 0; // 0: discrete GPU, 1: integrated GPU, 2: virtual GPU, 3: software device.
   uint8_t unifiedMemory = 0; // 1 if the host can map all device memory.
@@ -138,7 +142,7 @@ struct DeviceEvent {
 };
 static_assert(sizeof(DeviceEvent) == 64);
 
-/// kDeviceHeap: describes one memory heap of the device.
+/// kDeviceHeap: describes one memory heap of the device, as the driver reports it.
 struct DeviceHeapEvent {
   EventHeader header;
   uint32_t device = 0;
@@ -284,7 +288,8 @@ static_assert(sizeof(ImportEvent) == 40);
 
 // ---- programs ----------------------------------------------------------------------------------
 
-/// kSession, kSessionEnd: a session of a compiled program was created or destroyed.
+/// kSession, kSessionEnd: a session, which binds a compiled program to a device, was created or
+/// destroyed.
 struct SessionEvent {
   EventHeader header; // header.heap is set.
   uint32_t session = 0;
@@ -312,8 +317,9 @@ struct PlanEvent {
 };
 static_assert(sizeof(PlanEvent) == 56);
 
-/// The place of a plan's value. kHost: host memory, to which the compiler moves transients for a
-/// while to meet a memory budget.
+/// The place of a plan's value. kTransient: the arena, one block for the values that only commands
+/// of the same run use. kHost: host memory, to which the compiler moves transients for a while to
+/// meet a memory budget.
 enum class EntryStorage : uint8_t { kInput, kOutput, kConstant, kTransient, kHost };
 
 /// kPlanEntry: one value of a plan. `offsetBytes` of a transient counts from the start of the
@@ -350,7 +356,7 @@ struct CommandEvent {
   uint16_t workgroupSize[3] = {0, 0, 0};
   uint8_t isCopy = 0;
   uint8_t barrierBefore = 0;
-  uint32_t tile = 0; // The chosen tile as text.
+  uint32_t tile = 0; // The parts of the result that invocations and workgroups compute, as text.
 };
 static_assert(sizeof(CommandEvent) == 64);
 

@@ -69,7 +69,8 @@ float drawPart(Ui &ui, const char *title, const std::vector<Entry> &entries, Scr
   for (size_t i = 0; i < entries.size(); ++i) {
     const Entry &entry = entries[i];
     const float x = place.left + column * static_cast<float>(i % 2);
-    const float y = place.top + rowHeight(ui) * static_cast<float>(i / 2);
+    const size_t row = i / 2;
+    const float y = place.top + rowHeight(ui) * static_cast<float>(row);
     const float top = std::floor(y + (ui.fonts.small->FontSize - size) / 2 + 1);
     const ScreenRect chip{std::floor(x), top, std::floor(x) + size, top + size};
     ui.fill(chip, entry.edge);

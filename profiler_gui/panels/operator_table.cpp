@@ -85,8 +85,8 @@ const char *idOf(OperatorColumn column) {
 std::string numberText(double value) { return value > 0 ? rateText(value, "") : kNone; }
 
 std::string percentText(double share) {
-  return std::to_string(static_cast<int>(share * 1000 + 0.5) / 10) + "." +
-         std::to_string(static_cast<int>(share * 1000 + 0.5) % 10) + " %";
+  const long tenths = std::lround(share * 1000);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
 }
 
 std::string cellText(const OperatorLine &line, OperatorColumn column, double shareOf) {

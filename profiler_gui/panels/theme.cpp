@@ -104,8 +104,8 @@ double luminance(uint32_t colour) {
 } // namespace
 
 const Theme &themeOf(ThemeName name) {
-  static const std::array<Theme, kThemes> themes = {makeDark(), makeLight(), makeColourBlind()};
-  return themes[static_cast<size_t>(name)];
+  static const std::array<Theme, kThemes> kAll = {makeDark(), makeLight(), makeColourBlind()};
+  return kAll[static_cast<size_t>(name)];
 }
 
 bool parseTheme(const std::string &text, ThemeName *name) {
@@ -119,7 +119,7 @@ bool parseTheme(const std::string &text, ThemeName *name) {
 }
 
 uint32_t faded(uint32_t colour, float share) {
-  const auto alpha = static_cast<uint32_t>(static_cast<float>(colour >> 24) * share + 0.5f);
+  const auto alpha = static_cast<uint32_t>(std::lround(static_cast<float>(colour >> 24) * share));
   return (colour & 0x00ffffffu) | (std::min(alpha, 255u) << 24);
 }
 
@@ -128,7 +128,7 @@ uint32_t mixed(uint32_t first, uint32_t second, float share) {
   for (int shift = 0; shift < 32; shift += 8) {
     const auto a = static_cast<float>((first >> shift) & 255);
     const auto b = static_cast<float>((second >> shift) & 255);
-    result |= static_cast<uint32_t>(a + (b - a) * share + 0.5f) << shift;
+    result |= static_cast<uint32_t>(std::lround(a + (b - a) * share)) << shift;
   }
   return result;
 }

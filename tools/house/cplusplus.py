@@ -144,7 +144,7 @@ class Scanner:
         while at < end:
             if self.code[at] == "{":
                 close = self.closing(at)
-                start = max(self.code.rfind(mark, begin, at) for mark in "=[") # Of the lambda, if it is one.
+                start = max(self.code.rfind(mark, begin, at) for mark in "=[") # The start of the lambda, if it is one.
                 if LAMBDA.search(self.code[begin + 1:at].rstrip()):
                     self.add(start, at, close, " ".join(self.code[start:at].split()), scope)
                 else:

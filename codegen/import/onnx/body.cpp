@@ -1,4 +1,4 @@
-// Builds scalar arithmetic; the element type determines the operations.
+// Implements BodyBuilder. The element type determines the operations.
 #include "codegen/import/onnx/body.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -61,8 +61,8 @@ Scalar BodyBuilder::markExact(Scalar result) {
 }
 
 namespace {
-// Returns whether models compute shapes in this type. An overflow of a shape is an error of the
-// model.
+// Returns whether models compute shapes in this type. Sums and products in such a type are marked
+// as exact (markExact), because a shape that overflows is an error in the model.
 bool holdsSizes(DType type) { return type == DType::kI32 || type == DType::kI64; }
 } // namespace
 
@@ -330,7 +330,7 @@ Scalar BodyBuilder::castSaturating(Scalar a, DType to) {
   if (!isFloat(a.type) || isFloat(to) || to == DType::kBool || to == DType::kIndex)
     return cast(a, to);
   const int bits = static_cast<int>(dtypeSize(to)) * 8;
-  const double above = std::exp2(isUnsigned(to) ? bits : bits - 1); // The lowest value too large.
+  const double above = std::exp2(isUnsigned(to) ? bits : bits - 1); // Lowest value above the range.
   const double below = isUnsigned(to) ? 0 : -above;
   const int64_t highest =
       static_cast<int64_t>(isUnsigned(to) ? ~uint64_t(0) >> (64 - bits) : INT64_MAX >> (64 - bits));

@@ -4,11 +4,13 @@
 // says whether an integer is signed, and determines the arith or math operation. Arithmetic on
 // 16-bit floats is done in f32: operands and constants are widened.
 //
-// Integers wrap, as they do on a device. In an `exact` body (one that is folded), additions,
-// subtractions and multiplications of i32 and i64, truncations of i64 to i32, and all integer
-// divisions and remainders have the attribute `gantry.exact`. The evaluator then marks a tensor as
-// inexact if its elements overflowed (evaluate.h). All functions fail by throwing ImportError.
-// Thread safety: one thread at a time per MLIRContext.
+// Integers wrap, as they do on a device. An `exact` body is the body of an operation that is
+// folded, which means evaluated during the import because all of its operands are constants. In it,
+// additions, subtractions and multiplications of i32 and i64, truncations of i64 to i32, and all
+// integer divisions and remainders have the attribute `gantry.exact`. If such an operation
+// overflows or divides by zero, the evaluator (evaluate.h) marks the result as inexact, so that the
+// importer refuses to use it as a shape. All functions fail by throwing ImportError
+// (import_error.h). Thread safety: one thread at a time per MLIRContext.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"
@@ -57,14 +59,16 @@ enum class Compare { kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqu
 class BodyBuilder {
 public:
   /// Inserts operations with `builder`. `captured` are the tensors that extract() reads. dimValue
-  /// returns the SSA value of a dynamic dimension.
+  /// returns the SSA value of a dynamic dimension. `exact` says whether the body is exact, as
+  /// described above.
   BodyBuilder(mlir::OpBuilder &builder, mlir::Location loc,
               llvm::ArrayRef<std::pair<mlir::Value, DType>> captured,
               std::function<mlir::Value(Dim)> dimValue, bool exact)
       : builder_(builder), loc_(loc), captured_(captured), dimValue_(std::move(dimValue)),
         exact_(exact) {}
 
-  /// Returns a constant. For an integer type the value is truncated, must fit int64_t, and wraps.
+  /// Returns a constant. For an integer type, the value is truncated to an integer, which must fit
+  /// int64_t and is wrapped to the type's width.
   Scalar constant(DType type, double value);
   Scalar constantInt(DType type, int64_t value);
   Scalar add(Scalar a, Scalar b);
@@ -78,7 +82,7 @@ public:
   Scalar floorDiv(Scalar a, Scalar b);
   /// Returns the remainder with the divisor's sign (Python's %), of integers or of the type index.
   Scalar floorMod(Scalar a, Scalar b);
-  /// Return NaN if an operand is NaN. -0 is less than +0.
+  /// min and max return NaN if an operand is NaN. They take -0 as less than +0.
   Scalar min(Scalar a, Scalar b);
   Scalar max(Scalar a, Scalar b);
   /// Returns a^b of floats.
@@ -88,11 +92,12 @@ public:
   Scalar andBits(Scalar a, Scalar b);
   Scalar orBits(Scalar a, Scalar b);
   Scalar xorBits(Scalar a, Scalar b);
-  /// Logical shifts. The result is 0 if b is at least the width of a.
+  /// Logical shifts of a by b bits. The result is 0 if b is at least the number of bits of a.
   Scalar shiftLeft(Scalar a, Scalar b);
   Scalar shiftRight(Scalar a, Scalar b);
   Scalar notBool(Scalar a);
-  /// Applies the function. For integers, functions other than kAbs and kNeg fail (unsupported).
+  /// Applies the function. For integers, functions other than kAbs and kNeg throw ImportError
+  /// (unsupported).
   Scalar unary(Unary op, Scalar a);
   Scalar compare(Compare op, Scalar a, Scalar b);
   Scalar select(Scalar condition, Scalar a, Scalar b);
@@ -121,8 +126,8 @@ public:
   Scalar loopIndex(int64_t loop);
   /// Returns a dimension, of type kIndex.
   Scalar dimension(Dim dim);
-  /// Returns an element of a tensor that the body captures (GenericSpec::captured), widened. The
-  /// indices have the type kIndex and must be in bounds.
+  /// Returns an element of the tensor with the number `captured` in GenericSpec::captured
+  /// (generic.h), widened. The indices have the type kIndex and must be in bounds.
   Scalar extract(size_t captured, llvm::ArrayRef<Scalar> indices);
   /// Returns min(max(a, low), high).
   Scalar clamp(Scalar a, Scalar low, Scalar high);

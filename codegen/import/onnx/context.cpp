@@ -1,5 +1,5 @@
-// Implements the values of an import by name, and the builders for elementwise operations and
-// reductions.
+// Implements ImportContext: the values by their names, and the builders for elementwise operations
+// and reductions.
 #include "codegen/import/onnx/context.h"
 
 #include "codegen/dialect/rounding.h"
@@ -13,7 +13,7 @@ namespace gantry::importer {
 
 namespace {
 
-// Fails (bad input) if the model computes a size in i32 and the size does not fit.
+// Throws ImportError (bad input) if the model computes a size in i32 and the size does not fit.
 void checkFits(DType type, Dim dim) {
   if (auto value = staticDim(dim); value && type == DType::kI32 && int32_t(*value) != *value)
     failBadInput("shape arithmetic overflows: " + llvm::Twine(*value) + " does not fit 32 bits");

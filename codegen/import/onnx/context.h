@@ -1,13 +1,15 @@
 // ImportContext: the state of one import that the importers of operators use.
 //
-// The context holds the values that are defined so far by their ONNX names, the insertion point for
-// operations, and the builders for elementwise operations and reductions. Builders that move data
-// are in move_data.h. Every builder folds constants (generic.h): if all operands are constants, it
-// returns a constant. Therefore one importer serves both computed and constant inputs.
+// The context maps ONNX names to the values that are defined so far. It also holds the insertion
+// point for operations, and has functions ("builders") that build elementwise operations and
+// reductions. Builders that move data are in move_data.h. Every builder folds constants: if all
+// operands are constants and computing the result does not take too long (generic.h), it returns a
+// constant. Therefore one importer serves both computed and constant inputs.
 //
 // An importer is a function void(ImportContext &, const Node &). It reads its inputs, builds
-// operations, and sets its outputs. It fails by throwing ImportError (import_error.h).
-// Thread safety: one thread at a time.
+// operations, and sets its outputs. It fails by throwing ImportError (import_error.h). "Fails (bad
+// input)" and "Fails (unsupported)" below name the kind of this error. Thread safety: one thread at
+// a time.
 #pragma once
 
 #include "codegen/import/onnx/dim_constraints.h"
@@ -22,8 +24,8 @@ namespace gantry::importer {
 class ImportContext {
 public:
   /// `entry` is the entry block of @main. If foldEverything is true, constants are folded whatever
-  /// the amount of work, so that tests can evaluate whole models.
-  /// savesMemory: ImportOptions::savesMemory.
+  /// the amount of work, so that tests can evaluate whole models. savesMemory: whether operators
+  /// are imported in the way that needs the least memory (ImportOptions::savesMemory in import.h).
   ImportContext(mlir::MLIRContext *context, mlir::Block *entry, bool foldEverything,
                 bool savesMemory);
 
@@ -33,8 +35,8 @@ public:
   Tensor input(const Node &node, size_t index) const;
   /// Returns nothing if the input is absent. Fails (bad input) if it is not yet defined.
   std::optional<Tensor> optionalInput(const Node &node, size_t index) const;
-  /// Fails (bad input) if folding the tensor overflowed or divided by zero. Called for values that
-  /// are used as shapes, which must be exact.
+  /// Fails (bad input) if the tensor is a constant whose computation overflowed or divided by zero.
+  /// Called for values that are used as shapes, which must be exact.
   void requireExact(const Tensor &tensor) const;
   /// Returns the contents of an input that must be constant and exact. Fails (unsupported) if the
   /// input is computed at run time; `what` names it in the message, for example "the axes".
@@ -42,7 +44,8 @@ public:
   /// Returns a constant input that is a scalar or a list of at most 4,096 numbers, as integers.
   llvm::SmallVector<int64_t> intsInput(const Node &node, size_t index, llvm::StringRef what) const;
   /// Returns an input that is a scalar or a list whose elements may be expressions over dynamic
-  /// dimensions (shapes, starts, repeats). Fails (unsupported) if it depends on other values.
+  /// dimensions (shapes, starts, repeats). Fails (unsupported) if an element depends on the
+  /// contents of tensors.
   llvm::SmallVector<Dim> dimsInput(const Node &node, size_t index, llvm::StringRef what) const;
   /// Defines an output of the node under its name, unless the node does not have this output.
   void setOutput(const Node &node, size_t index, Tensor tensor);
@@ -56,7 +59,8 @@ public:
   void setLocation(mlir::Location loc) { loc_ = loc; }
   mlir::Location location() const { return loc_; }
   mlir::MLIRContext *mlirContext() const { return context_; }
-  /// Inserts at the end of the function, or into a scratch block while folding.
+  /// The builder inserts at the end of the function, or into a temporary block while generic()
+  /// folds an operation.
   mlir::OpBuilder &builder() { return builder_; }
   FunctionHeader &header() { return header_; }
   DimConstraints &constraints() { return constraints_; }
@@ -76,7 +80,8 @@ public:
   /// Returns an operand that only carries a shape: the extents of a pooling window. Its elements
   /// are never read, and it becomes a tensor.empty.
   Tensor window(llvm::ArrayRef<int64_t> dims, DType type) const;
-  /// Returns the tensor as an SSA value; a constant is built once, in the function's header.
+  /// Returns the tensor as an SSA value; a constant is built once, in the function's header
+  /// (function_header.h).
   mlir::Value valueOf(const Tensor &tensor);
   /// Returns the MLIR type. Fails if the rank is above 8 (unsupported) or the static dimensions
   /// alone give more than 2^60 bytes (bad input).
@@ -100,8 +105,8 @@ public:
                 llvm::function_ref<Scalar(BodyBuilder &, Scalar element, Scalar accumulator)> body);
   /// Converts the element type. A float that does not fit an integer saturates, and NaN gives 0.
   Tensor cast(const Tensor &in, DType to);
-  /// Converts the element type for a Cast that the model contains. Passes that fuse it must keep
-  /// its rounding (dialect/rounding.h).
+  /// Converts the element type for a Cast that the model contains. Passes that fuse it with other
+  /// operations must keep its rounding (codegen/dialect/rounding.h).
   Tensor castByModel(const Tensor &in, DType to);
   /// Returns the dimensions to which NumPy broadcasts the operands. Fails (bad input) if they do
   /// not broadcast.

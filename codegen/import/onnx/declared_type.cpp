@@ -1,3 +1,4 @@
+// Implements the comparison of declared_type.h.
 #include "codegen/import/onnx/declared_type.h"
 
 #include "codegen/import/onnx/context.h"

@@ -1,4 +1,4 @@
-// Compares the type that a model declares for a value with the computed one.
+// Compares the type that a model declares for a value with the type that the importer computed.
 #pragma once
 
 #include "codegen/import/onnx/tensor.h"
@@ -9,8 +9,9 @@ class ValueInfoProto;
 
 namespace gantry::importer {
 
-/// Fails (bad input) if the type or shape that the model declares differs from that of the tensor.
-/// Undeclared parts and dynamic dimensions agree with everything.
+/// Throws ImportError (import_error.h) with the kind kBadInput if the element type or the shape in
+/// `info` differs from that of `tensor`. Parts that the model does not declare, and dynamic
+/// dimensions, agree with everything.
 void checkDeclared(const onnx::ValueInfoProto &info, const Tensor &tensor);
 
 } // namespace gantry::importer

@@ -1,4 +1,5 @@
-// Turns conditions on dynamic dimensions into bounds, equal symbols and requirements.
+// Implements DimConstraints: turns conditions on dynamic dimensions into bounds, equal symbols and
+// requirements.
 #include "codegen/import/onnx/dim_constraints.h"
 
 namespace gantry::importer {
@@ -49,7 +50,7 @@ void DimConstraints::requireNonNegative(Dim dim) {
 }
 
 void DimConstraints::checkEqualDims() const {
-  std::map<unsigned, Bounds> common; // The bounds that all equal symbols meet, by representative.
+  std::map<unsigned, Bounds> common; // For equal symbols, bounds that meet those of each.
   for (const auto &[symbol, bounds] : bounds_) {
     Bounds &all = common[representative(symbol)];
     all.min = std::max(all.min, bounds.min);

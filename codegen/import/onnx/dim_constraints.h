@@ -1,10 +1,12 @@
 // DimConstraints: the conditions that a model puts on its dynamic dimensions.
 //
 // Importers record conditions while they compute shapes: an expression is not negative, or two
-// dimensions are equal. A condition on a monotonic expression of one symbol becomes a bound of this
-// symbol. Two symbols that must be equal become one. Every other condition becomes a requirement,
-// which the runtime checks before a run. graph.cpp writes all three into the function's attributes
-// (import.h). This class builds no IR. Thread safety: one thread at a time.
+// dimensions are equal. A symbol stands for a dynamic dimension (dims.h). A condition on a
+// monotonic expression of one symbol becomes a bound of this symbol. Two symbols that must be equal
+// become one. Every other condition becomes a requirement, which the runtime checks before a run.
+// graph.cpp writes the bounds, the equal symbols and the requirements into the function's
+// attributes (import.h). This class builds no IR. "Fails (bad input)" means that the function
+// throws ImportError (import_error.h) of this kind. Thread safety: one thread at a time.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"
@@ -20,7 +22,8 @@ public:
     int64_t max = 0; // 0: no upper bound.
   };
 
-  /// Records that `dim` is at least 0. Fails (bad input) if no size meets all bounds.
+  /// Records that `dim` is at least 0. Fails (bad input) if it is static and negative, or if no
+  /// size of its symbol meets all bounds.
   void requireNonNegative(Dim dim);
   /// Records that two dimensions are equal. Returns the dimension to use from now on: b if it is
   /// static, otherwise a. Fails (bad input) if no sizes make them equal.

@@ -1,5 +1,5 @@
-// Implements arithmetic on dimensions. Every result is in the normal form of build(): a sum of
-// terms, each a product of sorted factors and a coefficient.
+// Implements dims.h. Every result is in the normal form that build() makes: a sum of terms, each of
+// which is a product of sorted factors and a coefficient.
 #include "codegen/import/onnx/dims.h"
 
 #include "llvm/Support/MathExtras.h"

@@ -3,8 +3,8 @@
 // A Dim is an mlir::AffineExpr over symbols only, one symbol per dynamic dimension; products of
 // symbols are allowed (semi-affine). A static dimension is a constant. Every symbol is at least 1.
 // The functions bring sums and products into one order, so that most equal dimensions are the same
-// expression and can be compared by ==. A 64-bit overflow of constants fails (ImportError, bad
-// input). Thread safety: one thread at a time per MLIRContext.
+// expression and can be compared by ==. Functions fail by throwing ImportError (import_error.h). A
+// 64-bit overflow of constants is bad input. Thread safety: one thread at a time per MLIRContext.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"

@@ -1,5 +1,5 @@
-// Translates the body of a linalg.generic into steps over numbered slots (evaluate_steps.h), and
-// runs the steps for every point of the iteration space.
+// Implements evaluateGeneric: translates the body of a linalg.generic into steps over numbered
+// slots (evaluate_steps.h), and runs the steps for every point of the iteration space.
 #include "codegen/import/onnx/evaluate.h"
 
 #include "codegen/dialect/gantry_dialect.h"

@@ -1,4 +1,4 @@
-// Implements the comparison predicates of the arith dialect.
+// Implements evaluate_compare.h: the comparison predicates of the arith dialect, and zeroExtend.
 #include "codegen/import/onnx/evaluate_compare.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// The comparisons of the arith dialect, evaluated on the host (evaluate.cpp).
+// Computes the comparisons of the arith dialect, and the zero extension of integers, on the host.
+// The evaluator of linalg operations (evaluate.cpp and evaluate_steps.cpp) calls these functions.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,4 +1,4 @@
-// Evaluates a whole ONNX model on the host (graph.h).
+// Implements evaluateOnnx, which evaluates a whole ONNX model on the host (graph.h).
 #include "codegen/import/onnx/graph.h"
 #include "codegen/import/onnx/import_error.h"
 #include "codegen/import/onnx/load.h"

@@ -1,4 +1,5 @@
-// Implements the machine, and the operations of the arith and math dialects as steps.
+// Implements the machine of evaluate_steps.h, and the operations of the arith and math dialects as
+// steps.
 #include "codegen/import/onnx/evaluate_steps.h"
 
 #include "codegen/import/onnx/evaluate_compare.h"

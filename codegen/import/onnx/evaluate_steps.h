@@ -1,13 +1,15 @@
-// The steps into which evaluate.cpp translates a body, and the machine that runs them.
+// The steps into which evaluate.cpp translates the body of a linalg.generic, and the machine that
+// runs them on the host.
 //
 // A Machine has numbered slots. A Step reads up to three slots, computes one operation of the arith
 // or math dialect, and writes one slot. Slots hold floats as double, rounded to their type after
 // every step, and integers sign-extended from their width, i1 as 0 or 1.
 //
-// Exactness works like LLVM's poison: if a step that must be exact overflows or divides by zero,
-// its slot becomes wrong, and so does every slot that is computed from a wrong one. A wrong slot is
-// reported only if it is an element of the result or an index of tensor.extract.
-// Thread safety: a machine is used by one thread at a time.
+// A step must be exact if its operation has the attribute gantry.exact (body.h). Exactness works
+// like LLVM's poison: if such a step overflows or divides by zero, the slot that it writes becomes
+// wrong, and so does every slot that is computed from a wrong one. A wrong slot is reported only if
+// it is an element of the result or an index of tensor.extract. Thread safety: a machine is used by
+// one thread at a time.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"
@@ -78,7 +80,8 @@ using Run = void (*)(Machine &, const Step &);
 Run arithmeticStep(mlir::Operation &op);
 /// Sets isExact and sign of a step for an integer operation that can overflow or divide by zero.
 void makeExact(mlir::Operation &op, Step &step);
-/// The function of a step for a tensor.extract. Fails (bad input) if an index is out of bounds.
+/// The function of a step for a tensor.extract. Throws ImportError (bad input) if an index is out
+/// of bounds.
 void runExtract(Machine &machine, const Step &step);
 
 /// Converts a Number from HostTensor::at() to the form that slots have.

@@ -1,10 +1,11 @@
 // ScaleFolder: folds scales and shifts of a convolution's channels into its filter and bias.
 //
 // conv(x, W) * s[c] + t[c] equals conv(x, W * s[c]) + t[c]. Therefore a BatchNormalization, or a
-// Mul or Add with a constant per channel, is folded if it is the only user of a convolution with a
-// constant filter. If the next node is again such a node, it is folded too, and so on. The importer
-// does this, and not a later pass, because it knows the names of the nodes: the location of the
-// convolution contains the names of all folded nodes. Fails by throwing ImportError.
+// Mul or Add with a constant per channel, is folded if it is the only user of a convolution whose
+// filter and bias are constant. If the only user of its result is again such a node, this node is
+// folded too, and so on. The importer does this, and not a later pass, because only the importer
+// knows the names of the nodes: the location of the convolution contains the names of all folded
+// nodes. Functions fail by throwing ImportError (import_error.h).
 #pragma once
 
 #include "codegen/import/onnx/context.h"
@@ -17,8 +18,8 @@ public:
   ScaleFolder(ImportContext &import, std::function<std::optional<Node>(llvm::StringRef)> onlyUser)
       : import_(import), onlyUser_(std::move(onlyUser)) {}
 
-  /// Imports a Conv and all nodes that fold into it. Returns the indices of these nodes, or nothing
-  /// if there are none.
+  /// Imports a Conv and all nodes that fold into it. Returns the indices of the folded nodes in the
+  /// graph, or nothing if only the Conv is imported.
   std::optional<llvm::SmallVector<int>> importConv(const Node &conv);
 
 private:

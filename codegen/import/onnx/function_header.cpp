@@ -1,4 +1,5 @@
-// Builds the constants and dimensions at the start of the imported function.
+// Implements FunctionHeader: builds the constants and dimensions at the start of the imported
+// function.
 #include "codegen/import/onnx/function_header.h"
 
 #include "codegen/dialect/gantry_dialect.h"

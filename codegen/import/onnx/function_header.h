@@ -2,9 +2,9 @@
 // uses.
 //
 // The header has tensor constants, tensor.dim of arguments, and affine.apply of these. Each is
-// built once, at its first use, after the header's previous operations. Therefore every other
-// operation of the function may use it. Sizes that depend on dynamic dimensions are computed only
-// here. Thread safety: one thread at a time.
+// built once, when it is first needed, after the header's previous operations and before the rest
+// of the function. Therefore every other operation of the function may use it. Sizes that depend on
+// dynamic dimensions are computed only here. Thread safety: one thread at a time.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"

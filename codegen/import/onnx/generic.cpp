@@ -1,4 +1,4 @@
-// Builds or folds one linalg.generic.
+// Implements buildGeneric, which builds or folds one linalg.generic.
 #include "codegen/import/onnx/generic.h"
 
 #include "codegen/import/onnx/context.h"
@@ -188,7 +188,8 @@ struct BlockEraser {
   }
 };
 
-// Builds the operation over placeholders in a temporary block, and evaluates it.
+// Builds the operation in a temporary block, with a tensor.empty in place of each operand, and
+// evaluates it.
 Tensor fold(ImportContext &import, const GenericSpec &spec) {
   mlir::Block scratch;
   BlockEraser eraser{scratch};

@@ -1,10 +1,17 @@
 // GenericSpec: the description of one linalg.generic, and the function that builds it.
 //
-// An operator's importer fills in a GenericSpec and calls ImportContext::generic. The builder folds
-// the operation if all operands are constants and the iteration space has at most 2^24 points
-// (4,096 without operands; no limit when a test folds a whole model). To fold, it builds the
-// operation over placeholders, evaluates it on the host (evaluate.h) and erases it. Otherwise the
-// operation stays in the module.
+// An operator's importer fills in a GenericSpec and calls ImportContext::generic, which calls
+// buildGeneric. If all operands are constants, buildGeneric can fold the operation: it builds the
+// operation in a temporary block, evaluates it on the host (evaluate.h), erases it, and returns the
+// result as a constant. In the temporary block, a tensor.empty stands for each operand, so that the
+// module gets no constants that only folded operations use. The evaluator gets the contents of the
+// operands from buildGeneric. An operation that is not folded stays in the module.
+//
+// An operation on constants is folded if its iteration space has at most 2^24 points, because
+// folding a larger one would take too long. An operation without operands computes its result from
+// loop indices only. Its limit is 4,096 points, because a kernel that computes a larger result
+// takes less space in the compiled file than the result. There is no limit for elementwise
+// operations on splats (constants with equal elements), and none if a test folds a whole model.
 //
 // 16-bit floats are only a storage type: the body receives them as f32, sums are accumulated in
 // f32, and the result is rounded once.
@@ -31,7 +38,7 @@ struct Operand {
 /// One linalg.generic with one result.
 struct GenericSpec {
   llvm::SmallVector<Operand> inputs;
-  /// Tensors that the body reads with BodyBuilder::extract.
+  /// Tensors that the body reads with BodyBuilder::extract (body.h), at indices that it computes.
   llvm::SmallVector<Tensor> captured;
   /// One entry per loop: true for a reduction loop, false for a parallel one.
   llvm::SmallVector<bool> reduction;
@@ -41,9 +48,9 @@ struct GenericSpec {
   mlir::AffineMap resultMap;
   /// Reductions only: the result's value before the first iteration.
   std::optional<Number> init;
-  /// True if the body reads a dynamic dimension. Such an operation is never folded.
+  /// Whether the body reads a dynamic dimension. Such an operation is never folded.
   bool usesDims = false;
-  /// True if folding would make constants larger (dequantised weights). Such an operation is folded
+  /// Whether folding would make constants larger (dequantised weights). Such an operation is folded
   /// only if a test folds the whole model (ImportContext::foldsEverything).
   bool keepsConstants = false;
   /// Builds the body from the inputs' elements and, in a reduction, the accumulator. Returns the
@@ -51,8 +58,8 @@ struct GenericSpec {
   std::function<Scalar(BodyBuilder &, llvm::ArrayRef<Scalar> elements, Scalar accumulator)> body;
 };
 
-/// Folds the operation, or builds it at the import's insertion point. Fails (ImportError) if the
-/// result's rank or size is not supported.
+/// Folds the operation, or builds it at the import's insertion point. Throws ImportError
+/// (import_error.h) if the result's rank or size is not supported.
 Tensor buildGeneric(ImportContext &import, const GenericSpec &spec);
 
 } // namespace gantry::importer

@@ -1,4 +1,4 @@
-// Imports the nodes of an ONNX graph in order and builds @main.
+// Implements importOnnx: imports the nodes of an ONNX graph in order and builds @main.
 #include "codegen/import/onnx/graph.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -181,7 +181,7 @@ private:
   }
 
   // Counts the uses of values that the branches of a node read, and adds them to `wanted`. Each use
-  // counts twice, so that ScaleFolder never sees such a value as having one user.
+  // counts twice, so that such a value never has one user and fold_scale.h folds nothing into it.
   void countInBranches(const onnx::NodeProto &proto, llvm::StringSet<> &wanted) {
     auto read = [&](const std::string &name) {
       wanted.insert(name);
@@ -198,8 +198,8 @@ private:
     }
   }
 
-  // Fails (unsupported) if the operator of a needed node is not supported. The branches of an If
-  // are not checked here: only the branch that is taken needs to be supported (importIf).
+  // Throws ImportError (unsupported) if a needed node's operator is not supported. The branches of
+  // an If are not checked here: only the branch that is taken needs to be supported (importIf).
   void checkSupported(const onnx::GraphProto &graph, llvm::function_ref<bool(int)> isNeeded) {
     std::map<std::string, std::vector<std::string>> missing;
     for (int i = 0; i < graph.node_size(); ++i) {
@@ -311,7 +311,7 @@ private:
     ranges.checkUsed();
   }
 
-  // Adds an argument for each initializer that is a state. The initializer is its first value.
+  // Adds an argument for each state; the initializer with its name is the state's first value.
   void defineStates(mlir::Block *entry) {
     for (const auto &proto : graph().initializer()) {
       if (!states_.count(proto.name()))
@@ -419,7 +419,7 @@ private:
       import_->define(current.outputName(k), *import_->lookup(branch->output(k).name()));
   }
 
-  // Fails (unsupported) if an output of the node is used but was not defined by the importer. With
+  // Throws ImportError (unsupported) if an output is used, but the importer did not define it. With
   // keepAllOutputs, records the outputs that become results of @main.
   void checkOutputs(const Node &current) {
     for (size_t k = 0; k < current.outputCount(); ++k) {

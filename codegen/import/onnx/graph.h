@@ -1,4 +1,5 @@
-// Imports an ONNX file: checks the graph, walks over its nodes, and finishes the module.
+// Imports an ONNX file: checks the graph, imports its nodes in order, and adds the results and the
+// attributes of @main.
 //
 // Thread safety: one thread at a time per MLIRContext.
 #pragma once
@@ -13,7 +14,7 @@ namespace gantry::importer {
 /// Options of an import that only evaluateOnnx() uses: constant inputs, so that the whole model
 /// folds to constants.
 struct OnnxBindings {
-  /// True: folds constants whatever the amount of work.
+  /// Whether to fold constants whatever the amount of work.
   bool foldEverything = false;
   /// The contents of inputs, by name.
   llvm::StringMap<Constant> inputs;
@@ -29,7 +30,8 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, llvm::S
 
 /// Evaluates a model on the host, operator by operator, and returns its outputs. This is slow but
 /// simple; tests use the results as the reference for compiled programs. The inputs are given in
-/// the model's order, without those that are initializers. Fails by throwing ImportError.
+/// the model's order, without those that are initializers. Fails by throwing ImportError
+/// (import_error.h).
 std::vector<Constant> evaluateOnnx(llvm::StringRef path, llvm::ArrayRef<Constant> inputs);
 
 } // namespace gantry::importer

@@ -1,4 +1,4 @@
-// Implements element types and tensors on the host.
+// Implements host_tensor.h: element types, and tensors in the host's memory.
 #include "codegen/import/onnx/host_tensor.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -165,7 +165,7 @@ Number loadElement(DType type, const uint8_t *at) {
     n.f = smallFloatToDouble(llvm::APFloat::BFloat(), read<uint16_t>(at));
     break;
   case DType::kI8:
-    n.i = read<int8_t>(at);
+    n.i = int64_t{read<int8_t>(at)};
     break;
   case DType::kU8:
     n.i = read<uint8_t>(at);

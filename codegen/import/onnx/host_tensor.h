@@ -3,8 +3,8 @@
 // A HostTensor is a dense little-endian array in row-major order, or a splat, which stores the
 // value of all its equal elements once. Booleans take one byte each. `owner` (a protobuf message, a
 // mapped file, or an allocated buffer) keeps the bytes alive; copies of the struct share them.
-// Functions that fail throw ImportError (import_error.h). Thread safety: immutable after
-// construction.
+// Functions that fail throw ImportError (import_error.h), whose kind the comments below name (bad
+// input or unsupported). Thread safety: immutable after construction.
 #pragma once
 
 #include "codegen/import/onnx/import_error.h"
@@ -75,7 +75,8 @@ void storeElement(DType type, uint8_t *at, Number value);
 /// Rounds to the precision (or wraps to the width) of the type.
 Number roundTo(DType type, Number value);
 
-/// Why a folded integer differs from the mathematical result: an overflow or a division by zero.
+/// Why an integer that was computed during the import differs from the mathematical result: an
+/// overflow or a division by zero.
 struct Inexact {
   std::string message; // For the user. For an overflow, it has the operation and its operands.
   std::string node;    // The ONNX node; empty until the importer sets it.
@@ -85,7 +86,7 @@ struct HostTensor {
   DType type = DType::kF32;
   llvm::SmallVector<int64_t, 4> dims;
   bool splat = false;
-  /// True if the tensor only carries a shape (the extents of a pooling window) and its elements are
+  /// Whether the tensor only carries a shape (the extents of a pooling window) and its elements are
   /// never read. Such a tensor becomes a tensor.empty.
   bool window = false;
   llvm::ArrayRef<uint8_t> bytes; // One element for a splat.
@@ -105,8 +106,8 @@ struct HostTensor {
 };
 using Constant = std::shared_ptr<const HostTensor>;
 
-/// Returns the product of dims. Fails (bad input) if a dimension is negative or the product exceeds
-/// 2^62, where dimensions of 0 count as 1.
+/// Returns the product of dims. Fails (bad input) if a dimension is negative, or if the product of
+/// the dimensions other than 0 exceeds 2^62.
 int64_t checkedCount(llvm::ArrayRef<int64_t> dims);
 
 /// Makes a dense tensor of zeros. Sets `data` to its bytes, which the caller may write until it

@@ -1,5 +1,5 @@
-// Reads an ONNX file and checks that it contains a graph, and combines the graphs of a training
-// step.
+// Implements load.h: reads an ONNX file, checks that it contains a graph, and combines the graphs
+// of a training step.
 #include "codegen/import/onnx/load.h"
 
 #include "codegen/import/onnx/import_error.h"
@@ -23,7 +23,7 @@ std::shared_ptr<onnx::ModelProto> loadModel(llvm::StringRef path) {
   if (size > INT32_MAX)
     failBadInput("it has " + llvm::Twine(size) +
                  " bytes; protobuf's limit is 2 GiB, so larger weights must be external data");
-  google::protobuf::LogSilencer silence; // A damaged file is reported as one error, below.
+  google::protobuf::LogSilencer silence; // Keeps protobuf from logging damaged files.
   auto model = std::make_shared<onnx::ModelProto>();
   if (size == 0 || !model->ParseFromArray((*buffer)->getBufferStart(), int(size)))
     failBadInput("not an ONNX model: it is truncated or damaged (" + llvm::Twine(size) + " bytes)");

@@ -1,4 +1,5 @@
-// Moves elements, on the host if they are known, otherwise by operations.
+// Implements move_data.h: moves elements on the host if they are known, and otherwise builds
+// operations that move them.
 #include "codegen/import/onnx/move_data.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -70,8 +71,8 @@ struct Group {
 };
 
 // Divides both shapes into the smallest groups of equal products. If two dynamic products cannot be
-// compared, the rest of both shapes becomes one group. So do the shapes of tensors without
-// elements, whose other dimensions need not have equal products.
+// compared, the rest of both shapes becomes one group. The shapes of a tensor without elements are
+// one group too, because a product with a dimension of 0 says nothing about the other dimensions.
 llvm::SmallVector<Group> groupDims(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim> to) {
   llvm::SmallVector<Group> groups;
   size_t i = 0, j = 0;

@@ -4,7 +4,8 @@
 // expressions where possible. Otherwise reshape, slice, concat and pad become operations of the
 // tensor dialect; transpose, broadcastTo and a slice with a negative step become a linalg.generic
 // that copies. A call that changes nothing returns its input. All functions fail by throwing
-// ImportError. Thread safety: one thread at a time per ImportContext.
+// ImportError (import_error.h), whose kind is bad input or unsupported. Thread safety: one thread
+// at a time per ImportContext.
 #pragma once
 
 #include "codegen/import/onnx/context.h"

@@ -1,4 +1,4 @@
-// Reads nodes and their attributes from the protobuf message.
+// Implements Node: reads a node and its attributes from the protobuf message.
 #include "codegen/import/onnx/node.h"
 
 #include "codegen/import/tensor_proto.h"

@@ -2,7 +2,8 @@
 //
 // A Node refers to the node's protobuf message and keeps the model that contains the message alive.
 // It is cheap to copy. This header does not include protobuf's. Reading an attribute that has
-// another type fails (ImportError, bad input). Thread safety: functions only read the message.
+// another type throws ImportError (import_error.h) with the kind kBadInput. Thread safety:
+// functions only read the message.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"

@@ -53,6 +53,7 @@ void addElementwise(Table &t) {
   add(t, {"Cast", "CastLike"}, {kAny});
 }
 
+// Operators that combine elements: reductions, matmuls, convolutions, pools and normalisations.
 void addSums(Table &t) {
   add(t,
       {"ReduceSum", "ReduceMean", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare",
@@ -71,7 +72,8 @@ void addSums(Table &t) {
   add(t, {"InstanceNormalization", "GroupNormalization"}, {kFloats, kFloats | kSameAsFirst});
 }
 
-// The importers check the types of quantised tensors and zero points.
+// The importers of these operators check the types of quantised tensors and zero points themselves,
+// with their own messages. Therefore the table allows every type (kAny) for these inputs.
 void addQuantized(Table &t) {
   const TypeSet scale = kSingleFloats;
   add(t, {"QuantizeLinear"}, {kSingleFloats | setOf({DType::kI32}), scale, kAny});
@@ -110,7 +112,7 @@ std::string describe(TypeSet set) {
 } // namespace
 
 const OperandTypes *operandTypesOf(llvm::StringRef op) {
-  static const Table table = [] {
+  static const Table kTable = [] {
     Table t;
     addElementwise(t);
     addSums(t);
@@ -118,8 +120,8 @@ const OperandTypes *operandTypesOf(llvm::StringRef op) {
     addMoves(t);
     return t;
   }();
-  auto found = table.find(op);
-  return found == table.end() ? nullptr : &found->second;
+  auto found = kTable.find(op);
+  return found == kTable.end() ? nullptr : &found->second;
 }
 
 void checkOperandTypes(const ImportContext &import, const Node &node) {

@@ -1,4 +1,4 @@
-// Collects the operators of all families.
+// Implements the table: collects the operators of all families.
 #include "codegen/import/onnx/registry.h"
 
 #include "codegen/import/import.h"
@@ -8,7 +8,7 @@
 namespace gantry::importer {
 
 const OperatorTable &operatorTable() {
-  static const OperatorTable table = [] {
+  static const OperatorTable kTable = [] {
     OperatorTable t;
     addElementwiseOperators(t);
     addActivationOperators(t);
@@ -28,7 +28,7 @@ const OperatorTable &operatorTable() {
     addCreationOperators(t);
     return t;
   }();
-  return table;
+  return kTable;
 }
 
 std::vector<std::string> supportedOnnxOperators() {

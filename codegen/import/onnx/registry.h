@@ -3,7 +3,8 @@
 // Each operator family is one file in operators/, which adds its operators with one of the
 // functions below. To add an operator, write void importX(ImportContext &, const Node &) in its
 // family's file and add a line to the function at the end of that file. An importer handles every
-// opset version of its operator, which node.opset() returns. Thread safety: the table is constant.
+// version of its operator; node.opset() returns the version of the operator set that the model
+// uses. Thread safety: the table is constant.
 #pragma once
 
 #include "llvm/ADT/StringMap.h"
@@ -36,7 +37,7 @@ void addScatterOperators(OperatorTable &table);
 void addResizeOperators(OperatorTable &table);
 void addCreationOperators(OperatorTable &table);
 
-/// All operators.
+/// Returns the table of all operators.
 const OperatorTable &operatorTable();
 
 } // namespace gantry::importer

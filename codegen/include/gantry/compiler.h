@@ -59,20 +59,24 @@ typedef void (*gantry_file_read_fn)(void *user, const char *location);
 /* The sizes that a dynamic dimension of the inputs will have: from `min` to `max`, inclusive. If
  * both are equal, the kernels are compiled for this one size. */
 typedef struct gantry_dim_range {
-  const char *name; /* The name in the model; "x_dim0" for dimension 0 of x without a name. */
+  const char *name; /* The name in the model, or, without one, "x_dim0" for dimension 0 of x. */
   int64_t min, max; /* 1 <= min <= max */
 } gantry_dim_range_t;
 
 /* A state: an input that keeps its buffer from run to run (gantry_state_t in gantry.h). A star in
- * the names stands for any text, the same in both: {"past.*", "present.*"} declares all such
- * inputs. */
+ * the names stands for any text, the same in both: {"past.*", "present.*"} declares a state for
+ * each input whose name matches "past.*". */
 typedef struct gantry_state_pair {
   const char *input; /* An input, or an ONNX initializer, whose value is the state's first value. */
   const char *output; /* The output that runs write to the buffer; NULL: they only read it. */
 } gantry_state_pair_t;
 
 /* The options of a compilation. A field that is 0 or NULL has its default value. Strings and arrays
- * must stay valid until gantry_compile returns. */
+ * must stay valid until gantry_compile returns.
+ *
+ * A device profile describes a device to compile for. A dispatch is one kernel launch, a transient
+ * a tensor between dispatches of a run, and a tile the part of a kernel's result that one
+ * invocation, subgroup or workgroup computes. */
 typedef struct gantry_compile_options {
   size_t struct_size;  /* sizeof(gantry_compile_options_t); set by the caller. */
   const char *profile; /* The device profile, such as "vulkan:lavapipe". NULL: "vulkan:generic". */
@@ -85,7 +89,7 @@ typedef struct gantry_compile_options {
   gantry_diagnostic_fn diagnostic; /* Or NULL. */
   gantry_progress_fn progress;     /* Or NULL. */
   void *user;                      /* Passed to the callbacks. */
-  /* 1: dispatches run in the model's own order. 0: in the order of least memory. */
+  /* 1: dispatches run in the model's own order. 0: in an order that takes less memory. */
   int32_t keep_order;
   /* Limit of the arena (the memory of all transients) in bytes; 0: none. To stay within it, tensors
    * are computed twice or moved to the host for a while. If the limit cannot be met, the result is
@@ -101,8 +105,8 @@ typedef struct gantry_compile_options {
    * the memory once for all sizes. Otherwise the runtime plans it for each set of sizes. */
   const gantry_dim_range_t *dims;
   size_t dim_count;
-  /* Names of inputs whose memory a run may reuse. They lie in the arena, among the transients (see
-   * gantry_port_info_t). */
+  /* Names of inputs whose memory a run may reuse. These inputs lie in the arena, among the
+   * transients (see gantry_port_info_t). */
   const char *const *donated_inputs;
   size_t donated_count;
   const char *dump_native; /* Folder for each kernel as assembly of LLVM's back ends, or NULL. */
@@ -114,11 +118,13 @@ typedef struct gantry_compile_options {
    * in this table, for the same profile, takes this tile if it fits. */
   const char *tuning;
   int32_t no_built_in_tuning; /* 1: ignore the measured tiles that are built into the compiler. */
-  /* Kernels without a measured tile skip this number of tiles that are predicted to be faster, so
-   * that gantry tune can measure the others; 0: they take the tile that is predicted fastest. */
+  /* Number of tiles that each kernel without a measured tile skips, in the order of their predicted
+   * time, so that gantry tune can measure the others; 0: it takes the tile that is predicted to be
+   * the fastest. */
   uint32_t tile_candidate;
   /* Several device profiles, in place of `profile`. The artifact has a variant for each, and a
-   * session takes the variant for its device. The first is the baseline. */
+   * session (the program on one device, see gantry.h) takes the variant for its device. The first
+   * variant is the artifact's baseline. */
   const char *const *profiles;
   size_t profile_count;          /* 0: only `profile`. */
   gantry_file_read_fn file_read; /* Or NULL. */
@@ -131,8 +137,9 @@ typedef struct gantry_compile_options {
   /* 1: compile one step of the ONNX model's training (training_info). Its update bindings become
    * states. */
   int32_t training;
-  /* 1: never compute chains of operators in strips of rows. 0: compute them in strips where that
-   * lowers the peak of the arena and costs little, or where the memory budget needs it. */
+  /* 1: never compute chains of operators in strips, one range of rows after another. 0: compute
+   * them in strips where that makes the arena smaller and costs little, or where the memory budget
+   * needs it. */
   int32_t no_strips;
   /* 1: dispatches whose kernels differ only in sizes have a kernel each, as gantry tune needs it.
    * 0: they share one kernel, which takes the sizes as arguments, so that programs load faster. */

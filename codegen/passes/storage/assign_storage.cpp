@@ -1,4 +1,5 @@
-// assign-storage: see Passes.td.
+// Implements the pass assign-storage (Passes.td), which lets results of dispatches take the storage
+// of operands, and describes tensors that lie inside of others.
 #include "codegen/passes/storage/in_place.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/storage/placement.h"
@@ -32,8 +33,8 @@ struct AssignStoragePass : impl::AssignStorageBase<AssignStoragePass> {
     }
   }
 
-  /// Lets the result take the storage of an operand: of the state whose next value it is, otherwise
-  /// of the first operand that allows it.
+  /// Lets the result take the storage of the first operand that allows it. The input of the state
+  /// whose next value the result is (isNextState()) is preferred to other operands.
   static void takeOperand(DispatchOp dispatch) {
     const auto takeFirst = [&](auto mayTake) {
       for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
@@ -48,7 +49,8 @@ struct AssignStoragePass : impl::AssignStorageBase<AssignStoragePass> {
       takeFirst([&](unsigned i) { return mayTakeStorage(dispatch, i); });
   }
 
-  /// Describes, in the layouts of the dispatch, the tensors that are boxes in a larger storage.
+  /// Sets the layouts of those operands and results of the dispatch that are boxes in a larger
+  /// storage (placement.h), so that kernels compute their addresses correctly.
   void describeBoxes(DispatchOp dispatch) {
     llvm::SmallVector<Attribute> layouts;
     if (dispatch.getLayouts())
@@ -72,8 +74,8 @@ struct AssignStoragePass : impl::AssignStorageBase<AssignStoragePass> {
       dispatch.setLayoutsAttr(ArrayAttr::get(&getContext(), layouts));
   }
 
-  /// Returns the number of elements from the start of the bound buffer, which is aligned, to the
-  /// box.
+  /// Returns the number of elements from the start of the bound buffer to the box. A buffer is
+  /// bound at the last multiple of `alignment` bytes that is not after the box.
   int64_t remainderOf(const Placement &place, llvm::ArrayRef<int64_t> parts) const {
     const int64_t elementBytes = std::max<int64_t>(
         1, cast<RankedTensorType>(place.box.getType()).getElementTypeBitWidth() / 8);

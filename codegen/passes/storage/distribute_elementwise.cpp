@@ -1,4 +1,6 @@
-// distribute-elementwise: see Passes.td.
+// Implements the pass distribute-elementwise (Passes.td). A transposed convolution with a stride
+// consists of several ordinary convolutions, its phases, whose results are interleaved in the
+// output. The pass applies an elementwise operator to the phases instead of to the output.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/passes.h"
@@ -19,22 +21,24 @@ using namespace mlir;
 
 namespace {
 
-/// Returns the operation if it interleaves tensors; otherwise null.
+/// Returns the gantry.concat that makes the tensor if it interleaves its inputs; otherwise null.
 ConcatOp interleaving(Value tensor) {
   auto concat = tensor.getDefiningOp<ConcatOp>();
   return concat && concat.getInterleaved() ? concat : ConcatOp();
 }
 
-/// Returns whether nothing else uses the parts of an interleaved tensor, and their parts.
+/// Returns whether the inputs of the interleaving gantry.concat that makes the tensor have no other
+/// use, and, if they are interleaved themselves, the same is true of their inputs. Also true if no
+/// such operation makes the tensor.
 bool ownsParts(Value tensor) {
   ConcatOp concat = interleaving(tensor);
   return !concat || llvm::all_of(concat.getInputs(),
                                  [](Value input) { return input.hasOneUse() && ownsParts(input); });
 }
 
-/// Returns the operand of an elementwise operator that is interleaved, if the operator can be
-/// applied to the parts of this operand instead: nothing else uses the operand, and the other
-/// operands do not vary along the interleaved dimensions.
+/// Returns an operand of the operator `op` that is an interleaved tensor, if `op` is elementwise
+/// and can be applied to the inputs of the gantry.concat instead: nothing else uses the operand,
+/// and the other operands do not vary along the interleaved dimensions. Otherwise returns null.
 OpOperand *interleavedOperand(linalg::GenericOp op) {
   if (op.getNumReductionLoops() > 0 || op->getNumResults() != 1 ||
       !op.getIndexingMapsArray().back().isIdentity() ||
@@ -55,8 +59,9 @@ OpOperand *interleavedOperand(linalg::GenericOp op) {
   return found;
 }
 
-/// Returns the operator's result for this value of its operand number `position`. Applies the
-/// operator to each part of the value.
+/// Returns the result of `op` if its operand number `position` is `value`. If `value` is
+/// interleaved, applies the operator to each input of the gantry.concat and interleaves the
+/// results.
 Value apply(OpBuilder &builder, linalg::GenericOp op, unsigned position, Value value) {
   const Type element = getElementTypeOrSelf(op.getResult(0));
   if (ConcatOp concat = interleaving(value)) {
@@ -75,10 +80,11 @@ Value apply(OpBuilder &builder, linalg::GenericOp op, unsigned position, Value v
   return part->getResult(0);
 }
 
-/// Returns the operand of an elementwise operator that unfolds the result of another operator, such
-/// as a sum over phases (isUnfolding()), if the operator can be applied before it is unfolded:
-/// nothing else uses either tensor, and the operator's other operands do not vary along the
-/// unfolded dimensions.
+/// An unfolding is an operator that only joins pairs of neighbouring dimensions, such as rows and
+/// phases (isUnfolding() in fusion_groups.h). Returns an operand of the operator `op` that is the
+/// result of an unfolding, if `op` is elementwise and can be applied to the unfolding's operand
+/// instead: nothing else uses these two tensors, and the other operands of `op` do not vary along
+/// the joined dimensions. Otherwise returns null.
 OpOperand *unfoldedOperand(linalg::GenericOp op) {
   if (!isElementwise(op) || op->getNumResults() != 1 ||
       !op.getIndexingMapsArray().back().isIdentity() ||
@@ -108,18 +114,19 @@ OpOperand *unfoldedOperand(linalg::GenericOp op) {
   return found;
 }
 
-/// Applies the operator to the tensor that is unfolded, and unfolds the result.
+/// Applies the operator to the operand of the unfolding that makes `operand`, and unfolds the
+/// result.
 void applyBefore(linalg::GenericOp op, OpOperand *operand) {
   auto unfolding = operand->get().getDefiningOp<linalg::GenericOp>();
   Value source = unfolding.getInputs().front();
   OpBuilder builder(op);
   const AffineMap unfolded = unfolding.getIndexingMapsArray().front();
   const auto rank = unfolded.getNumResults();
-  llvm::SmallVector<AffineExpr> loops(unfolded.getNumDims()); // The new loop for each old one.
+  llvm::SmallVector<AffineExpr> loops(unfolded.getNumDims()); // The new loop for each old loop.
   for (auto [d, index] : llvm::enumerate(unfolded.getResults()))
     if (auto dim = dyn_cast<AffineDimExpr>(index))
       loops[dim.getPosition()] = builder.getAffineDimExpr(static_cast<unsigned>(d));
-  for (AffineExpr &loop : loops) // No operand varies along the other loops.
+  for (AffineExpr &loop : loops) // The other operands do not vary along the joined dimensions.
     loop = loop ? loop : builder.getAffineConstantExpr(0);
   llvm::SmallVector<AffineMap> maps;
   for (OpOperand &each : op->getOpOperands()) {

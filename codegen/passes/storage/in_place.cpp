@@ -1,3 +1,4 @@
+// Implements the rules by which a dispatch's result may take an operand's storage.
 #include "codegen/passes/storage/in_place.h"
 
 #include "codegen/passes/storage/placement.h"
@@ -12,18 +13,19 @@ using namespace mlir;
 
 namespace {
 
-/// Returns whether a use in a row kernel (tiling/emitter/row_kernel.h) is the operand of a
-/// reduction over rows. In such a kernel an invocation reads only the part of a row that it writes.
-/// It gets the partial results of other parts from other invocations by subgroup operations.
+/// Returns whether `use`, a use in a row kernel (tiling/emitter/row_kernel.h), is the operand of a
+/// reduction over the last dimension. In such a kernel, as for a softmax, a subgroup computes a
+/// row, and an invocation reads only the part of the row that it writes. It gets the partial
+/// results of the other parts from other invocations by subgroup operations.
 bool isSharedRow(linalg::GenericOp generic, OpOperand &use) {
   return generic.getNumReductionLoops() == 1 &&
          generic.getIteratorTypesArray().back() == utils::IteratorType::reduction &&
          !generic.isDpsInit(&use) && generic.getMatchingIndexingMap(&use).isIdentity();
 }
 
-/// Returns whether only the invocation that writes an element of the dispatch's result reads the
-/// same element of `value`, on every path from `value` to the result. rows: the dispatch is a row
-/// kernel.
+/// Returns whether an element of `value`, a value in the region of a dispatch, is read only by the
+/// invocation that writes the same element of the dispatch's result. Checks every path from `value`
+/// to the result. rows: the dispatch is a row kernel.
 bool readsOnlyOwnElement(Value value, bool rows) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
@@ -114,7 +116,7 @@ bool mayOverwrite(DispatchOp dispatch, unsigned i) {
     if (j != i && viewedTensor(other) == storage)
       return false;
   // Equal types may have different dynamic extents, which must be equal too. The result of a
-  // scatter has those of its data.
+  // scatter always has the extents of the operand whose rows it replaces.
   auto operandDims = dispatch.getOperandDims(), resultDims = dispatch.getResultDims();
   unsigned before = 0;
   for (unsigned j = 0; j < i; ++j)

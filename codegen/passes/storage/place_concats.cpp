@@ -1,4 +1,5 @@
-// place-concats: see Passes.td.
+// Implements the pass place-concats (Passes.td). It replaces concatenations by views: the operators
+// that compute the inputs then write into the result, and nothing is copied.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/image_reads.h"
@@ -22,19 +23,22 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kBlock = 4; // Channels of a block (choose-layouts).
+// The pass choose-layouts stores images in blocks of this many channels on the software device.
+constexpr int64_t kBlock = 4;
 
-// The costs below count copies of one element. They were measured on the software device with
-// benchmarks/kernels/concats.py. Each of the first three is the additional cost of an access that a
-// view makes slower.
-// kUnblockedAccess applies to images that are not stored in blocks of channels, if their rows (or
-// their planes, for operators that read no windows) are whole vectors; kUnblockedOddAccess applies
-// to the other images without blocks.
+// The unit of the costs below is the time to copy one element. They were measured on the software
+// device (a Vulkan driver that runs on the CPU) with benchmarks/kernels/concats.py. Each of the
+// first three is the additional cost of an access that a view makes slower.
+// The first two apply to images that are not stored in blocks of channels because of the view.
+// kUnblockedAccess is for images whose rows (or planes, for operators that read no windows) consist
+// of whole vectors of four elements; kUnblockedOddAccess is for the others.
 constexpr double kUnblockedAccess = 0.1, kUnblockedOddAccess = 0.6;
-// This cost applies to tensors whose rows do not begin at multiples of four elements.
+// This cost applies to tensors whose rows do not begin at multiples of four elements, so that they
+// cannot be accessed as vectors.
 constexpr double kOddRowAccess = 0.4;
-constexpr double kCopyDispatch = 7000; // The fixed cost of a copy's dispatch.
-// A matmul or convolution accesses an element once for each group of this many columns.
+constexpr double kCopyDispatch = 7000; // The fixed cost of a copy's dispatch (kernel launch).
+// A matmul or convolution loads an element of an operand once for each group of this many results
+// that need the element.
 constexpr double kColumnsPerAccess = 64;
 
 bool isReshape(Operation *op) {
@@ -52,7 +56,9 @@ bool isComputed(Value tensor) {
   return generic && (!isMovement(generic) || isShuffle(generic));
 }
 
-/// Returns whether the tensor is interleaved, but not along `dim`, and lies in no other tensor yet.
+/// Returns whether an interleaving gantry.concat makes the tensor, `dim` is not one of its
+/// interleaved dimensions (interleavedDims()), and the tensor does not lie in the storage of
+/// another tensor yet.
 bool isInterleaved(Value tensor, uint64_t dim) {
   const auto dims = interleavedDims(tensor);
   return !dims.empty() && !dims.contains(dim) && storageOf(tensor) == tensor;
@@ -79,13 +85,13 @@ double accessesOf(OpOperand &use) {
   return read * std::ceil(columns / kColumnsPerAccess);
 }
 
-/// Returns the cost of an operator that reads an image, a tensor of this shape, without blocks of
-/// channels, beyond the cost of reading it in blocks. The operator may read the image through a
-/// pad.
+/// Returns the additional cost of an operator that reads an image if the image is not stored in
+/// blocks of channels. `use` is the operator's operand, which is the image or a pad of it; `shape`
+/// is the image's shape.
 double costWithoutBlocks(OpOperand &use, llvm::ArrayRef<int64_t> shape) {
   auto reader = cast<linalg::GenericOp>(use.getOwner());
   const bool hasWindows = !reader.getMatchingIndexingMap(&use).isProjectedPermutation();
-  // The elements of a row, or of a plane if there are no windows, modulo a vector.
+  // The number of elements of a row, or of a plane if there are no windows, modulo 4 (a vector).
   int64_t run = shape.back() % kBlock;
   for (int64_t extent : shape.drop_front(2).drop_back())
     run = hasWindows ? run : run * (extent % kBlock) % kBlock;
@@ -93,8 +99,8 @@ double costWithoutBlocks(OpOperand &use, llvm::ArrayRef<int64_t> shape) {
   return accessesOf(use) * (isOdd ? kUnblockedOddAccess : kUnblockedAccess);
 }
 
-/// Returns the cost of an input or the result of a concatenation whose rows do not begin at
-/// multiples of four elements, beyond the cost of the same tensor in a storage of its own.
+/// Returns the additional cost of all accesses to a tensor if its rows do not begin at multiples of
+/// four elements. `tensor` is an input or the result of `concat`.
 double costOfOddRows(Value tensor, tensor::ConcatOp concat) {
   // An operator writes each input.
   double accesses = tensor == concat.getResult() ? 0 : assumedElements(typeOf(tensor));
@@ -111,7 +117,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    hoistArgumentDims(function.getBody().front()); // The copies need the sizes.
+    // The copies that the pass adds need the sizes of arguments at the start of the function.
+    hoistArgumentDims(function.getBody().front());
     for (ConcatOp interleaved : function.getOps<ConcatOp>())
       copyRepeated(interleaved);
     // The last concatenation is placed first. When an earlier one is placed, its inputs may then
@@ -124,7 +131,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     }
   }
 
-  /// Copies the inputs of an interleaved tensor that are inputs several times.
+  /// If a tensor is an input of an interleaving gantry.concat several times, makes each input after
+  /// the first a copy, because the tensor cannot lie at several places.
   static void copyRepeated(ConcatOp interleaved) {
     llvm::DenseSet<Value> seen;
     OpBuilder builder(interleaved);
@@ -135,7 +143,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
       }
   }
 
-  /// Returns why a concatenation cannot be a view, whatever its inputs are; empty if it can.
+  /// Returns why a concatenation cannot be a view, for reasons that do not depend on the operators
+  /// that compute its inputs; empty if there is none.
   std::string reasonAgainst(tensor::ConcatOp concat) const {
     auto type = cast<RankedTensorType>(concat.getType());
     const auto dim = static_cast<int64_t>(concat.getDim());
@@ -150,9 +159,10 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     return {};
   }
 
-  /// Returns why a view makes the operators that access the tensors slower than a copy; empty if it
-  /// does not. `boxes` has the places of the tensors that would become boxes: the result, for a
-  /// view of inputs that lie in one storage already; otherwise the inputs.
+  /// Returns the reason if a view would make the operators that access the tensors slower, by more
+  /// than a copy costs; otherwise empty. `boxes` has the places (placement.h) of the tensors that
+  /// the view would place in a storage: first the result, then the inputs. If the inputs lie in one
+  /// storage already, there is only the result.
   std::string compareCosts(tensor::ConcatOp concat, llvm::ArrayRef<Placement> boxes) const {
     if (!blocks)
       return {};
@@ -162,7 +172,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     const bool inBlocks = mayBeBlocked(typeOf(storage)) && keepsBlocks(concat);
     double ofImages = 0, ofRows = 0;
     if (mayBeBlocked(type) && (!inBlocks || isReturned(storage))) {
-      // If the program returns the result, it has no blocks in any case.
+      // If the program returns the result, the result has no blocks even without the view, so its
+      // readers cost the same.
       llvm::SmallVector<Value> tensors(concat.getInputs());
       if (!isReturned(concat.getResult()))
         tensors.push_back(concat.getResult());
@@ -190,16 +201,16 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
            llvm::any_of(type.getShape().drop_front(2), [](int64_t extent) { return extent != 1; });
   }
 
-  /// Returns whether the tensors can be stored in blocks of four channels: all inputs consist of
-  /// whole blocks, and no tensor is reshaped.
+  /// Returns whether the inputs and the result can be stored in blocks of four channels if the
+  /// concatenation is a view: all inputs consist of whole blocks, and no tensor is reshaped.
   static bool keepsBlocks(tensor::ConcatOp concat) {
     return !isReshaped(concat.getResult()) && llvm::all_of(concat.getInputs(), [](Value input) {
       return typeOf(input).getDimSize(1) % kBlock == 0 && !isReshaped(input);
     });
   }
 
-  /// Returns whether place.box could be accessed in vectors of four elements of a row in a storage
-  /// of its own, but not at this place.
+  /// Returns whether place.box could be accessed as vectors of four elements of a row if it had a
+  /// storage of its own, but not at this place in a larger storage.
   static bool losesVectors(const Placement &place) {
     auto type = typeOf(place.box);
     MLIRContext *context = type.getContext();
@@ -207,7 +218,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
            !hasVectorView(type, boxedLayout(place, {}, startOf(place, {})));
   }
 
-  /// Returns whether all inputs lie in one storage already, one after another.
+  /// Returns whether all inputs lie in one storage already, one after another along the dimension
+  /// of the concatenation.
   static bool isPlaced(tensor::ConcatOp concat) {
     std::optional<Placement> first;
     int64_t next = 0;
@@ -228,14 +240,16 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     return true;
   }
 
-  /// Replaces the operation by a gantry.concat if at least half of its bytes are then written in
-  /// place. The other inputs are copied into the result. Returns why it did not; empty if it did.
+  /// Replaces the operation by a gantry.concat if operators can write at least half of its bytes
+  /// directly into the result. The other inputs are copied into the result. Returns the reason if
+  /// the operation was not replaced; otherwise empty.
   std::string place(tensor::ConcatOp concat) {
     if (std::string reason = reasonAgainst(concat); !reason.empty())
       return reason;
     OpBuilder builder(concat);
-    // If all inputs lie in one storage already, the result is a view of it, unless the program
-    // returns the result: then its storage is the output's.
+    // If all inputs lie in one storage already, the result can be a view of a range of this
+    // storage. This is not possible if the program returns the result, whose storage is then the
+    // output's.
     const bool isPrefix = !isReturned(concat.getResult()) &&
                           !isInSharedStorage(concat.getResult()) && isPlaced(concat);
     llvm::SmallVector<Value> inputs(concat.getInputs());
@@ -258,8 +272,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     return {};
   }
 
-  /// Sets in `copied` the inputs that must be copied into the result. Returns why the whole
-  /// operation stays a copy; empty if it does not.
+  /// Sets in `copied` the inputs that must be copied into the result. Returns the reason if the
+  /// operation should stay a copy as a whole; otherwise empty.
   static std::string chooseCopies(tensor::ConcatOp concat, llvm::SmallBitVector &copied) {
     int64_t all = 0, direct = 0;
     llvm::DenseSet<Value> seen;
@@ -271,7 +285,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
       const bool writable = mayBeBox && seen.insert(input).second && !isReturned(input);
       all += elements;
       direct += writable ? elements : 0;
-      // The dispatch that moves the elements of a slice or permutation is itself the copy.
+      // An input that is a slice or permutation needs no further copy: the dispatch that moves its
+      // elements writes them into the result.
       Operation *producer = input.getDefiningOp();
       const bool moves =
           producer && isComputeOp(producer) && !isa<ScatterOp>(producer) && input.hasOneUse();
@@ -293,9 +308,9 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     return "no operator computes the tensor";
   }
 
-  /// Returns why one of the tensors cannot be a box in the storage, or why this costs more than a
-  /// copy; empty if all can and it does not. If an input is an input of the program, its copy will
-  /// be the box.
+  /// Returns the reason if one of the tensors cannot be a box in the storage (placement.h), or if
+  /// this costs more than a copy; otherwise empty. isPrefix: the inputs lie in one storage already.
+  /// For an input that is copied into the result, the box is the place of its copy.
   std::string checkBoxes(tensor::ConcatOp concat, bool isPrefix) const {
     Placement at = placementOf(isPrefix ? concat.getInputs().front() : concat.getResult());
     at.box = concat.getResult();

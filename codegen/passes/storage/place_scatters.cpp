@@ -1,4 +1,5 @@
-// place-scatters: see Passes.td.
+// Implements the pass place-scatters (Passes.td), which copies the tensors whose rows a
+// gantry.scatter may not replace in place.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/passes.h"
@@ -19,8 +20,8 @@ using namespace mlir;
 
 namespace {
 
-/// Returns the only operation that uses the elements of a tensor, or of a reshape of it; null if
-/// there are several.
+/// Returns the only operation, apart from reshapes, that uses the elements of a tensor or of its
+/// reshapes; null if there are several or none.
 Operation *onlyUserOf(Value tensor) {
   while (true) {
     Operation *only = nullptr;
@@ -44,7 +45,9 @@ struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
       return;
     hoistArgumentDims(function.getBody().front()); // The copies need the sizes.
     llvm::SmallVector<ScatterOp> scatters(function.getOps<ScatterOp>());
-    // The last one first, because the end of a chain of scatters decides where all of them lie.
+    // The last scatter is handled first: a chain (lastOfChain()) ends before a scatter whose
+    // operand is copied, and whyCopied() for the earlier scatters depends on the end of their
+    // chain.
     for (ScatterOp scatter : llvm::reverse(scatters)) {
       const llvm::StringRef reason = whyCopied(scatter);
       if (reason.empty())
@@ -57,7 +60,8 @@ struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
     }
   }
 
-  /// Returns the last of the scatters that write, one after another, into the storage of this one.
+  /// Returns the last scatter of the chain that begins with this one. Each scatter of a chain
+  /// replaces rows of the result of the one before.
   static ScatterOp lastOfChain(ScatterOp scatter) {
     while (true) {
       auto next = dyn_cast_or_null<ScatterOp>(onlyUserOf(scatter.getResult()));
@@ -67,7 +71,8 @@ struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
     }
   }
 
-  /// Returns why the rows cannot be written into the data itself; empty if they can.
+  /// Returns why the rows cannot be written into the scatter's operand `data`, so that it must be
+  /// copied first; empty if they can.
   static llvm::StringRef whyCopied(ScatterOp scatter) {
     Value data = viewedTensor(scatter.getData());
     if (isReturned(data))

@@ -1,3 +1,4 @@
+// Implements the search for a tensor's place in the storage of a concatenation.
 #include "codegen/passes/storage/placement.h"
 
 #include "codegen/passes/tensor_dims.h"
@@ -13,7 +14,8 @@ llvm::ArrayRef<int64_t> shapeOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getShape();
 }
 
-/// Returns the product of the static extents. All tensors of a storage have the same dynamic ones.
+/// Returns the product of the static extents, by which tensors of one storage are compared. All
+/// tensors of a storage have the same dynamic extents.
 int64_t staticElements(Value tensor) {
   int64_t count = 1;
   for (int64_t extent : shapeOf(tensor))
@@ -58,7 +60,8 @@ Placement placementOf(Value tensor) {
       enter(outer, place.storage);
       continue;
     }
-    // The inputs of a smaller concatenation may lie in a larger one.
+    // `place.storage` is no input of a concatenation. But if it is the result of one whose inputs
+    // are also inputs of a larger concatenation, it lies in the storage of the larger one.
     auto concat = place.storage.getDefiningOp<ConcatOp>();
     ConcatOp larger = concat ? largestConcatOf(concat.getInputs().front()) : ConcatOp();
     if (!larger || staticElements(larger.getResult()) <= staticElements(place.storage))
@@ -86,7 +89,7 @@ llvm::SmallDenseSet<uint64_t> interleavedDims(Value tensor) {
 
 bool isOneRange(const Placement &place) {
   const llvm::ArrayRef<int64_t> box = shapeOf(place.box), storage = shapeOf(place.storage);
-  size_t outermost = 0; // The first dimension in which the box has several elements.
+  size_t outermost = 0; // The first dimension along which the box has several elements.
   while (outermost < box.size() && box[outermost] == 1)
     ++outermost;
   return outermost == box.size() ||
@@ -124,8 +127,7 @@ llvm::SmallVector<Value> partsOf(Value tensor) {
 int64_t startOf(const Placement &place, llvm::ArrayRef<int64_t> parts) {
   IndexSpace space;
   llvm::SmallVector<IndexExpr> shape, index;
-  // A dynamic extent may count as 1, because the address does not depend on it: startOf() requires
-  // static extents where it does.
+  // A dynamic extent may count as 1: the caller guarantees that the address does not depend on it.
   for (int64_t extent : shapeOf(place.storage))
     shape.emplace_back(ShapedType::isDynamic(extent) ? 1 : extent);
   for (int64_t offset : place.offsets)

@@ -1,10 +1,16 @@
-// The place of a tensor: a storage of its own, or a box inside the storage of a concatenation.
+// Finds the place of a tensor in memory: a storage of its own, or a box inside the storage of a
+// concatenation.
 //
-// A gantry.concat moves no data: the operators that compute its inputs write into its result. The
-// inputs, and the inputs of inputs, are therefore boxes in the storage of the outermost result. A
-// box has the same dimensions as the storage; it begins at `offsets` and has the extents of the
-// tensor. If a concatenation interleaves its inputs, neighbours of a box lie `steps` apart. The
-// inputs of several concatenations may lie in the storage of the largest.
+// A gantry.concat moves no data: the operators that compute its inputs write into its result, whose
+// bytes are the storage of all these tensors. If the result is itself an input of a gantry.concat,
+// the storage is that of the outer result, and so on. If a tensor is an input of several
+// concatenations, all their results lie in the storage of the largest one, which has the most
+// elements.
+//
+// A box is a range of indices along each dimension of the storage. It has the same rank as the
+// storage, begins at the index `offsets`, and has the extents of the tensor. A concatenation may
+// interleave its inputs along a dimension, so that index i of the result belongs to input i mod
+// (number of inputs). Neighbouring elements of a box then lie `steps` indices apart.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -15,44 +21,53 @@ namespace gantry::codegen {
 
 /// The place of a tensor in memory.
 struct Placement {
-  /// The tensor that covers the whole storage: the result of the largest gantry.concat that the
-  /// tensor lies in, otherwise the tensor itself or the tensor whose reshape it is.
+  /// The tensor that covers the whole storage: the result of the outermost gantry.concat that the
+  /// tensor lies in. If the tensor lies in none, the same value as `box`.
   mlir::Value storage;
-  /// The index of the box's first element, by dimension of the storage.
+  /// For each dimension, the index in the storage of the box's first element.
   llvm::SmallVector<int64_t> offsets;
-  /// The distance of neighbours of the box in the storage, by dimension.
+  /// For each dimension, the difference between the indices in the storage of two neighbouring
+  /// elements of the box. It is 1 unless a concatenation interleaves along the dimension.
   llvm::SmallVector<int64_t> steps;
-  /// The box: the tensor itself, or the tensor whose reshape it is.
+  /// The tensor itself; if the tensor is a reshape, the tensor that it views.
   mlir::Value box;
 };
+/// Returns the place of the tensor.
 Placement placementOf(mlir::Value tensor);
 
 /// Returns placementOf(tensor).storage.
 mlir::Value storageOf(mlir::Value tensor);
 
-/// Returns whether the tensor shares its storage with others: it is an input or the result of a
-/// gantry.concat, or a reshape of one.
+/// Returns whether the tensor shares its storage with others: the tensor, or the tensor that it
+/// reshapes, is an input or the result of a gantry.concat.
 bool isInSharedStorage(mlir::Value tensor);
 
-/// Returns the dimensions along which a tensor is interleaved, itself or in its parts.
+/// Returns the dimensions along which a tensor is interleaved. If an interleaving gantry.concat
+/// makes the tensor, these are its dimension and the interleaved dimensions of all its inputs;
+/// otherwise there are none.
 llvm::SmallDenseSet<uint64_t> interleavedDims(mlir::Value tensor);
 
-/// Returns whether the elements of the box, in row-major order, are one range of the storage.
+/// Returns whether the elements of the box, in row-major order, are one contiguous range of the
+/// storage.
 bool isOneRange(const Placement &place);
 
-/// Returns the extents of the storage, which determine the strides of the box, as LayoutAttr's
-/// `within` has them; empty if the box is one range.
+/// Returns the extents of the storage, from which the strides of the box follow; -1 stands for a
+/// dynamic extent. Empty if the box is one range (isOneRange()). This is the parameter `within` of
+/// LayoutAttr (codegen/dialect/GantryAttributes.td).
 llvm::SmallVector<int64_t> withinOf(const Placement &place);
 
-/// Returns the layout of the box. parts: the parts of the storage's layout; start: see LayoutAttr.
+/// Returns the layout of the box. parts: the order of the elements in the storage, as a list of
+/// (dimension, block) pairs (codegen/tiling/layout.h). start: the number of elements from the start
+/// of the bound buffer to the box.
 LayoutAttr boxedLayout(const Placement &place, llvm::ArrayRef<int64_t> parts, int64_t start);
 
-/// Returns the tensors whose bytes make up `tensor`: the inputs of a gantry.concat, and their
-/// inputs; otherwise the tensor itself or the tensor whose reshape it is.
+/// Returns the tensors whose bytes make up `tensor`. If it is the result of a gantry.concat, or a
+/// reshape of the result, these are the tensors that make up the inputs (partsOf() each input).
+/// Otherwise the only one is the tensor itself or, for a reshape, the tensor that it views.
 llvm::SmallVector<mlir::Value> partsOf(mlir::Value tensor);
 
-/// Returns the number of elements from the start of the storage to the box. parts: the layout of
-/// the storage (codegen/tiling/layout.h). All extents that the number depends on are static.
+/// Returns the number of elements from the start of the storage to the first element of the box.
+/// parts: as for boxedLayout(). All extents that the number depends on must be static.
 int64_t startOf(const Placement &place, llvm::ArrayRef<int64_t> parts);
 
 } // namespace gantry::codegen

@@ -1,3 +1,4 @@
+// Implements the trial that measures how much memory a program would need.
 #include "codegen/passes/strips/memory_trial.h"
 
 #include "codegen/passes/dispatch_graph.h"
@@ -16,16 +17,16 @@ using namespace mlir;
 
 namespace {
 
-/// Returns the location that a clone's operator gets: it holds the operator's number in the
-/// function. The passes of the trial keep the locations of the operators that they move into
-/// dispatches.
+/// Returns the location that an operator of the clone gets. It holds the operator's number in the
+/// function, by which storedOperator() finds the original. The passes of the trial keep the
+/// locations of the operators that they move into dispatches.
 Location numberLocation(MLIRContext *context, unsigned number) {
   return FileLineColLoc::get(context, "operator", number, 0);
 }
 
-/// Returns the operator whose result a dispatch of the clone stores: the last one that the dispatch
-/// contains. Null if the result of the dispatch has another shape than that of the operator, as the
-/// result of a copy may have.
+/// Returns the operator of the original function whose result a dispatch of the clone stores: the
+/// last one that the dispatch contains. Null if its result has another shape than that of the
+/// dispatch, which may be so for a copy. operators: the function's operators, by number.
 Operation *storedOperator(DispatchOp dispatch, ArrayRef<Operation *> operators) {
   Operation *last = nullptr;
   unsigned highest = 0;
@@ -91,9 +92,10 @@ void describe(MemoryTrial &trial, const DispatchGraph &graph, ArrayRef<Operation
   }
 }
 
-/// Orders the dispatches, and computes the live and the needed bytes along the order. `problem`:
-/// the graph whose bytes are computed. `forOrder`: the same graph, with the sizes by which
-/// order-dispatches chooses the order. Returns false if the planner fails.
+/// Orders the dispatches, and computes the live and the needed bytes at each position of the order.
+/// `problem`: the graph whose bytes are computed. `forOrder`: the same graph, with the sizes by
+/// which the pass order-dispatches chooses the order. keepOrder: the dispatches keep their order.
+/// Returns false if the planner fails.
 bool measure(MemoryTrial &trial, const plan::OrderProblem &problem,
              const plan::OrderProblem &forOrder, bool keepOrder) {
   const size_t count = problem.operators.size();

@@ -1,7 +1,10 @@
 // Measures how much memory a program would need, without changing it, for the pass `strips`.
 //
-// The function is cloned, the passes that decide on storage run on the clone, and the planner's
-// order search finds the peak of live bytes. The result refers to the operators of the original.
+// The function is cloned, and the passes that decide on storage run on the clone, which then
+// consists of dispatches (kernel launches). The planner's order search (engine/plan/order/order.h)
+// orders the dispatches, and the peak of live bytes in this order is the result of the trial. The
+// result refers to the operators of the original function. The arena is the memory in which the
+// tensors between dispatches lie.
 //
 // Thread safety: one trial at a time in one MLIR context.
 #pragma once
@@ -26,14 +29,15 @@ struct StoredTensor {
   bool isReturned = false;              // The function returns it, or it lies in a state.
 };
 
-/// Tensors that lie in the same memory: one, or the parts of a concatenation.
+/// The storage of one tensor, or of several tensors that a concatenation joins in memory.
 struct TensorStorage {
   uint64_t bytes = 0;            // Bytes in the arena; 0 if it lies in an output or a state.
-  std::vector<uint32_t> tensors; // In ascending order.
+  std::vector<uint32_t> tensors; // Indices of tensors, in ascending order.
   bool mayLeave = true;          // A budget may move it out of the arena between two uses.
   uint32_t first = 0, last = 0;  // It is alive from position `first` of the order to `last`.
 };
 
+/// The result of a trial.
 struct MemoryTrial {
   std::vector<StoredTensor> tensors;
   std::vector<TensorStorage> storages;
@@ -59,13 +63,14 @@ struct MemoryTrial {
   }
 };
 
-/// Runs the passes on a clone of the function. None if a pass fails; its diagnostics are dropped,
-/// because the pass will fail again in the pipeline.
+/// Runs the passes on a clone of the function, and measures the memory of the result. None if a
+/// pass or the planner fails; diagnostics are dropped, because the failure will occur again in the
+/// compiler's pipeline.
 /// - keepOrder: the dispatches keep their order.
 /// - shared: how the result counts the bytes of a storage in which several tensors lie.
-/// - inBudget: the program has a budget. Like the pass order-dispatches, the trial then counts a
-///   storage of several tensors as one value while it chooses the order. `shared` applies to the
-///   result in any case.
+/// - inBudget: the program has a budget, a limit of the arena. Like the pass order-dispatches, the
+///   trial then counts a storage of several tensors as one value while it chooses the order.
+///   `shared` applies to the bytes of the result in any case.
 std::optional<MemoryTrial> tryMemory(mlir::func::FuncOp function, mlir::OpPassManager passes,
                                      bool keepOrder, SharedStorage shared, bool inBudget);
 

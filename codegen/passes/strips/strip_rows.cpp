@@ -1,3 +1,4 @@
+// Implements the computation of the rows that a strip needs, and the construction of strips.
 #include "codegen/passes/strips/strip_rows.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -28,9 +29,9 @@ using Reads = SmallVector<Read, 4>;
 
 RankedTensorType tensorType(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
 
-/// Returns the values of an expression that consists of sums of loops times constants, and of
-/// quotients and remainders of such sums by constants, where loop i takes the values loops[i]. None
-/// for any other expression.
+/// Returns the range of the values of an expression if the counter of loop i takes all values of
+/// loops[i]. The expression consists of sums of counters times constants, and of quotients and
+/// remainders of such sums by constants. None for any other expression.
 std::optional<Range> rangeOf(AffineExpr expr, ArrayRef<Range> loops) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return Range{constant.getValue(), constant.getValue()};
@@ -70,8 +71,9 @@ bool isSumOfLoops(AffineExpr expr) {
   return !found;
 }
 
-/// Returns whether an index depends on the loop only through remainders. An example is the index of
-/// the channel in a shuffle that spreads channels over rows.
+/// Returns whether an index depends on the loop's counter only through remainders, or not at all.
+/// An example is the channel index in an operator that moves channels into rows (depth to space):
+/// it depends on the row modulo the number of rows that a pixel becomes.
 bool isRemainderOf(AffineExpr expr, unsigned loop) {
   if (expr.getKind() == AffineExprKind::Mod || !expr.isFunctionOfDim(loop))
     return true;
@@ -92,14 +94,15 @@ std::optional<unsigned> rowLoopOf(linalg::GenericOp op, unsigned dim) {
   return loop.getPosition();
 }
 
-/// Returns whether the tensor has equal or undefined elements. A strip then makes a smaller tensor
-/// of this kind and does not slice the large one.
+/// Returns whether all elements of the tensor are equal, or all are undefined. A strip then makes a
+/// smaller tensor of this kind and does not slice the large one.
 bool isRemade(Value tensor) {
   if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
     return fill.getOutputs().front().getDefiningOp<tensor::EmptyOp>() != nullptr;
   return tensor.getDefiningOp<tensor::EmptyOp>() != nullptr;
 }
 
+/// Returns readsOf() for a linalg.generic.
 std::optional<Reads> readsOfGeneric(linalg::GenericOp op, const Rows &rows) {
   const auto loop = rowLoopOf(op, rows.dim);
   const auto extents = op.getStaticLoopRanges();
@@ -116,7 +119,7 @@ std::optional<Reads> readsOfGeneric(linalg::GenericOp op, const Rows &rows) {
     Read read{&operand, std::nullopt};
     for (auto [i, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
       if (isRemainderOf(expr, *loop))
-        continue; // All of the operand's dimension may be read.
+        continue; // Any index along this dimension of the operand may be read.
       const auto range = rangeOf(expr, loops);
       if (!range || read.rows)
         return std::nullopt;
@@ -133,6 +136,8 @@ struct PaddedRows {
   int64_t low = 0, high = 0;
 };
 
+/// Returns the rows of the pad's source for these rows of its result. None if the padding is not a
+/// fixed number of constant elements, or if no row of the source is among these rows.
 std::optional<PaddedRows> sourceRows(tensor::PadOp op, const Rows &rows) {
   const auto low = op.getStaticLow(), high = op.getStaticHigh();
   if (!op.getConstantPaddingValue() || llvm::any_of(low, ShapedType::isDynamic) ||
@@ -161,8 +166,8 @@ std::optional<unsigned> sourceDim(Operation *reshape, unsigned dim) {
   return std::nullopt;
 }
 
-/// Returns the rows of the inputs of a concatenation along the rows. Inputs without any of the rows
-/// are left out.
+/// Returns the reads of a concatenation along the dimension of the rows: for each input, those of
+/// its rows that are among `rows` of the result. Inputs without any of these rows are left out.
 Reads rowsOfInputs(tensor::ConcatOp concat, const Rows &rows) {
   Reads reads;
   int64_t begin = 0;
@@ -177,8 +182,8 @@ Reads rowsOfInputs(tensor::ConcatOp concat, const Rows &rows) {
   return reads;
 }
 
-/// Returns how the operator reads its operands to compute these rows of its result. None if it
-/// cannot compute them separately.
+/// Returns how the operator reads its operands to compute these rows of its result. None if the
+/// operator cannot compute them separately.
 std::optional<Reads> readsOf(Operation *op, const Rows &rows) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return readsOfGeneric(generic, rows);
@@ -212,8 +217,9 @@ std::optional<Reads> readsOf(Operation *op, const Rows &rows) {
   return reads;
 }
 
-/// Returns whether the operator needs all rows of another member of the chain: as an operand, or by
-/// reading it at computed positions.
+/// Returns whether the operator needs all rows of another member of the chain. The other member is
+/// an operand, or the operator's body reads it at computed positions. reads: readsOf() the
+/// operator.
 bool readsWholeMember(const Chain &chain, Operation *op, const Reads &reads) {
   for (const Read &read : reads)
     if (!read.rows && chain.members.contains(read.operand->get().getDefiningOp()))
@@ -225,20 +231,22 @@ bool readsWholeMember(const Chain &chain, Operation *op, const Reads &reads) {
                       [&](Value value) { return chain.members.contains(value.getDefiningOp()); });
 }
 
-/// Returns the rows that include both. None if they are of different dimensions.
+/// Returns the smallest range of rows that contains both ranges. None if the ranges are along
+/// different dimensions.
 std::optional<Rows> joined(const Rows &a, const Rows &b) {
   if (a.dim != b.dim)
     return std::nullopt;
   return Rows{a.dim, std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-/// Builds the members of one strip.
+/// Builds the operators that compute one strip: for each member of the chain that the strip needs,
+/// one that computes only some rows.
 class StripBuilder {
 public:
   StripBuilder(OpBuilder &builder, const Chain &chain, const StripRows &rows)
       : builder_(builder), chain_(chain), rows_(rows) {}
 
-  /// Builds the members, and returns the rows of the last one.
+  /// Builds the operators, and returns the strip of the chain's result.
   Value build() {
     for (Operation *member : chain_.members)
       if (auto found = rows_.find(member); found != rows_.end())
@@ -247,7 +255,7 @@ public:
   }
 
 private:
-  /// Returns these rows of a tensor that a member reads.
+  /// Returns these rows of a tensor that a member reads; the whole tensor if `rows` is none.
   Value rowsOf(Value tensor, const std::optional<Rows> &rows) {
     if (!rows)
       return tensor;
@@ -278,6 +286,7 @@ private:
     return shape;
   }
 
+  /// Returns a tensor with as many rows as `rows`, and with the elements of `tensor` (isRemade()).
   Value remake(Value tensor, const Rows &rows) {
     Location loc = tensor.getLoc();
     Value empty = builder_.create<tensor::EmptyOp>(loc, shapeOf(tensor, rows),
@@ -327,7 +336,8 @@ private:
                               std::to_string(rows.end) + "]");
   }
 
-  /// Concatenates the inputs of a member that have some of the rows.
+  /// Builds the rows of a concatenation's result from `operands`, the rows of its inputs. reads:
+  /// the result of readsOf(), which names the inputs that have some of the rows.
   Value join(tensor::ConcatOp member, ArrayRef<Value> operands, const Reads &reads) {
     SmallVector<Value> inputs;
     for (const Read &read : reads)
@@ -342,9 +352,9 @@ private:
   Operation *generate(linalg::GenericOp op, RankedTensorType type, ArrayRef<Value> operands,
                       const Reads &reads, const Rows &rows) {
     const unsigned loop = *rowLoopOf(op, rows.dim);
-    // The loop counts from 0 within the strip, so rows.begin is added to its counter. The strip's
-    // operand begins with row `offset` of the whole operand, so `offset` is subtracted from the
-    // index.
+    // The loop over the rows counts from 0 within the strip, so rows.begin is added to its counter.
+    // The operand of the strip begins with row `offset` of the whole operand, so `offset` is
+    // subtracted from the index.
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     AffineExpr first = builder_.getAffineDimExpr(loop) + rows.begin;
     for (const Read &read : reads) {
@@ -353,7 +363,8 @@ private:
       for (auto [i, expr] : llvm::enumerate(map.getResults())) {
         const int64_t offset = read.rows && read.rows->dim == i ? read.rows->begin : 0;
         AffineExpr moved = expr.replace(builder_.getAffineDimExpr(loop), first) - offset;
-        // MLIR's simplification would replace remainders by differences.
+        // An index with remainders is not simplified: MLIR would replace a remainder by a
+        // difference, in which later passes do not recognise a remainder.
         results.push_back(isSumOfLoops(moved) ? simplifyAffineExpr(moved, map.getNumDims(), 0)
                                               : moved);
       }

@@ -1,10 +1,11 @@
 // Computes a chain of operators in strips of rows, for the pass `strips`.
 //
-// A row is a slice of a tensor along one dimension; a strip is a range of rows. To compute a strip
-// of the chain's result, each operator of the chain computes only the rows that the strip needs. A
-// window of a convolution or a pool needs more rows than it produces, so neighboring strips overlap
-// inside of the chain (the halo), and the rows of the overlap are computed twice. Each element is
-// computed by the same operations as before, so the results are equal.
+// A row consists of the elements of a tensor that have one index along one dimension; a strip is a
+// range of rows. To compute a strip of the chain's result, each operator of the chain computes only
+// the rows that the strip needs. A window of a convolution or a pool reads more rows than it
+// produces. Neighboring strips therefore need some of the same rows inside of the chain (the halo),
+// which are computed for each of the strips. Each element is computed by the same operations as
+// without strips, so the results are equal.
 //
 // rowsOfStrip() computes the rows, and changes nothing. computeInStrips() builds the strips.
 //
@@ -29,20 +30,21 @@ struct Rows {
 };
 
 /// Operators of one block that are computed in strips together. Each has one result of a fixed
-/// size. The last member's result is the chain's result. Another member is read by members only, or
-/// its result is also computed as a whole for its readers outside of the chain.
+/// size. The last member's result is the chain's result. The result of every other member is read
+/// by members only; if it has readers outside of the chain, it is also computed as a whole.
 struct Chain {
   llvm::SetVector<mlir::Operation *> members; // In the order of the block.
   mlir::Operation *last() const { return members.back(); }
 };
 
-/// The rows of its result that each member computes for one strip. Members that the strip does not
-/// need are absent.
+/// For each member of a chain, the rows of the member's result that it computes for one strip.
+/// Members that the strip does not need are absent.
 using StripRows = llvm::DenseMap<mlir::Operation *, Rows>;
 
-/// Returns the rows that the members compute for the rows `result` of the last member. None if a
-/// member is an operator whose rows cannot be computed separately, if its size is not fixed, or if
-/// it needs all rows of another member.
+/// Returns the rows that each member must compute so that the last member has the rows `result`.
+/// None if the rows of a member cannot be computed separately, if the size of a member's result is
+/// not fixed, if a member needs all rows of another member, or if members need rows of the same
+/// member along different dimensions.
 std::optional<StripRows> rowsOfStrip(const Chain &chain, const Rows &result);
 
 /// Rows that are divided into strips of equal size; the last one may be smaller.
@@ -57,8 +59,8 @@ struct Strips {
 /// nothing uses any more. rowsOfStrip() must have returned rows for each strip.
 void computeInStrips(const Chain &chain, const Strips &strips);
 
-/// Returns the number of arithmetic operations of an operator: those of its body times the number
-/// of its iterations. 0 if its sizes are not fixed.
+/// Returns the number of arithmetic operations of a linalg.generic: those of its body times the
+/// number of iterations of its loops. 0 if its sizes are not fixed, and for other operators.
 double operationsOf(mlir::Operation *op);
 
 } // namespace gantry::codegen

@@ -1,3 +1,7 @@
+// Implements the search for chains of operators that should be computed in strips. A position is an
+// index in MemoryTrial::order, the dispatches in the order in which they run. A stored tensor is
+// the result of a dispatch; it has the number of its dispatch. The members of a chain are given as
+// the set of their stored tensors (Indices), whose last one is the chain's result, its `end`.
 #include "codegen/passes/strips/strip_search.h"
 
 #include "codegen/passes/fusion_groups.h"
@@ -19,9 +23,10 @@ namespace {
 
 constexpr unsigned kRowDim = 2;     // The rows of an image [n, c, h, w].
 constexpr size_t kMaxTensors = 3;   // Tensors at the peak from which chains are followed.
-constexpr unsigned kMaxEnds = 16;   // Ends of chains that are tried for a tensor.
+constexpr unsigned kMaxEnds = 16;   // Ends of chains that are tried for a tensor at the peak.
 constexpr size_t kMaxMembers = 32;  // Stored tensors of a chain.
-constexpr unsigned kMaxChains = 96; // Chains that are examined for a tensor.
+constexpr unsigned kMaxChains = 96; // Chains that are examined for a tensor at the peak.
+// The numbers of strips that are tried for a chain.
 constexpr unsigned kCounts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr double kEqualPeaks = 1.02; // Peaks within this factor count as equal.
 
@@ -65,8 +70,9 @@ public:
   }
 
 private:
-  /// Returns the largest storages at the peak, among those that are alive there. If the goal lowers
-  /// the needed bytes, leaves out storages that could leave the arena at that time.
+  /// Returns the largest of the storages that are alive at the peak. If the goal is to lower the
+  /// needed bytes (MemoryTrial::neededBytes), leaves out the storages that a budget may move out of
+  /// the arena at that time, because they do not count there.
   SmallVector<uint32_t> largestAtPeak() const {
     SmallVector<uint32_t> found;
     for (uint32_t i = 0; i < trial_.storages.size(); ++i) {
@@ -84,20 +90,23 @@ private:
     return found;
   }
 
+  /// Returns whether the dispatch writes or reads a tensor of the storage.
   bool isUsedBy(const TensorStorage &storage, uint32_t dispatch) const {
     return llvm::any_of(storage.tensors, [&](uint32_t tensor) {
       return tensor == dispatch || llvm::is_contained(trial_.tensors[dispatch].reads, tensor);
     });
   }
 
-  /// Returns whether the rows of a stored tensor can be computed separately. A copy that a later
-  /// pass adds is no obstacle: the chain does without it, or the pass adds it again.
+  /// Returns whether the rows of a stored tensor can be computed separately. A copy that a pass of
+  /// the trial has added (`op` is null) does not prevent strips: when the passes run on the program
+  /// with strips, they add the copy again if it is still necessary.
   bool hasRows(uint32_t tensor) const {
     Operation *op = trial_.tensors[tensor].op;
     return !op || shapeOf(op).size() > kRowDim;
   }
 
-  /// Tries the tensors that depend on the tensors `starts` as ends of a chain.
+  /// Tries the tensors that depend on the tensors `starts` as ends of a chain. `starts` are the
+  /// tensors of one storage that is alive at the peak.
   void followFrom(const std::vector<uint32_t> &starts) {
     Indices reached(starts.begin(), starts.end());
     unsigned ends = 0;
@@ -127,7 +136,7 @@ private:
         continue;
       chain.insert(i);
       if (!hasStrips(chain)) {
-        chain.erase(i); // The chain needs the whole tensor, which stays its operand.
+        chain.erase(i); // The chain needs the whole tensor, so the tensor stays an operand of it.
         continue;
       }
       if (llvm::any_of(starts, isMember)) {
@@ -137,7 +146,7 @@ private:
     }
   }
 
-  /// Returns whether the chain can compute a row by itself.
+  /// Returns whether the chain can compute a single row of its result. Tries the middle row.
   bool hasStrips(const Indices &tensors) const {
     const Chain chain = operatorsOf(tensors);
     const int64_t extent = shapeOf(chain.last())[kRowDim];
@@ -145,7 +154,8 @@ private:
            rowsOfStrip(chain, {kRowDim, extent / 2, extent / 2 + 1});
   }
 
-  /// Returns the operators that compute the tensors of a chain from the other stored tensors.
+  /// Returns the operators that compute the tensors of a chain from the stored tensors that are not
+  /// in the chain.
   Chain operatorsOf(const Indices &tensors) const {
     Chain chain;
     SmallVector<Operation *> open{trial_.tensors[*tensors.rbegin()].op};
@@ -171,6 +181,7 @@ private:
     return chain;
   }
 
+  /// Adds to plans_ the plans for this chain that meet the goal, one for each number of strips.
   void plan(const Indices &tensors) {
     StripPlan plan;
     plan.chain = operatorsOf(tensors);
@@ -187,7 +198,7 @@ private:
       plan.cost = goal_.dispatchCost * double(addedDispatches(tensors, plan));
       if (plan.cost > goal_.maxCost)
         break; // More strips cost even more.
-      // A strip in the middle has the largest halo. The first and the last one have less.
+      // A strip in the middle has the largest halo (rows that neighboring strips compute too).
       const auto middle = rowsOfStrip(plan.chain, plan.strips.at(plan.strips.count() / 2));
       if (!middle)
         return;
@@ -195,7 +206,7 @@ private:
       plan.cost += plan.operations;
       const std::vector<uint64_t> outside = bytesOutside(tensors);
       if (runsOutside(trial_.order[peakAt_], tensors) && double(outside[peakAt_]) > goal_.maxPeak)
-        return; // The chain does not lower the present peak.
+        return; // A dispatch outside of the chain still reaches the present peak.
       const uint64_t within =
           goal_.needed ? neededWithin(tensors, *middle) : peakWithin(tensors, *middle, outside);
       plan.peakBytes =
@@ -206,6 +217,7 @@ private:
     }
   }
 
+  /// Returns whether a strip of each tensor has at least goal_.minStripElements elements.
   bool hasLargeStrips(const Indices &tensors, const StripRows &rows) const {
     return llvm::all_of(tensors, [&](uint32_t i) {
       Operation *op = trial_.tensors[i].op;
@@ -220,7 +232,7 @@ private:
     });
   }
 
-  /// Returns the arithmetic operations of one strip.
+  /// Returns the number of arithmetic operations of one strip.
   double operationsOfStrip(const StripRows &rows) {
     double sum = 0;
     for (const auto &[op, part] : rows)
@@ -228,6 +240,7 @@ private:
     return sum;
   }
 
+  /// Returns operationsOf(op), from a cache.
   double operations(Operation *op) {
     auto [entry, isNew] = operations_.try_emplace(op, 0);
     if (isNew)
@@ -235,8 +248,9 @@ private:
     return entry->second;
   }
 
-  /// Returns the operations of all strips, less those of the operators that become unused.
-  /// `middle`: the rows of a strip in the middle.
+  /// Returns by how much the number of arithmetic operations grows: the operations of all strips,
+  /// less those of the operators that nothing uses any more. `middle`: the rows of a strip in the
+  /// middle, which stands for all strips except the first and the last.
   double addedOperations(const StripPlan &plan, const StripRows &middle) {
     const int64_t count = plan.strips.count();
     const auto first = rowsOfStrip(plan.chain, plan.strips.at(0));
@@ -245,7 +259,8 @@ private:
       return std::numeric_limits<double>::infinity();
     double added = operationsOfStrip(*first) + operationsOfStrip(*last) +
                    double(count - 2) * operationsOfStrip(middle);
-    // An operator stays if an operator outside of the chain, or one that stays, uses it.
+    // An operator is unused if it is the last one, which the strips replace, or if all its users
+    // are unused.
     llvm::DenseSet<Operation *> unused;
     for (Operation *op : llvm::reverse(plan.chain.members))
       if (op == plan.chain.last() || llvm::all_of(op->getUsers(), [&](Operation *user) {
@@ -257,7 +272,8 @@ private:
     return std::max(added, 0.0);
   }
 
-  /// Returns the number of the strips' dispatches, less those of tensors that become unused.
+  /// Returns by how much the number of dispatches grows: each tensor of the chain gets one dispatch
+  /// per strip, less the dispatch of the whole tensor if that is not needed any more.
   int64_t addedDispatches(const Indices &tensors, const StripPlan &plan) const {
     int64_t added = 0;
     for (uint32_t i : tensors) {
@@ -269,7 +285,7 @@ private:
     return added;
   }
 
-  /// Returns the bytes of a chain's tensor in one strip.
+  /// Returns the bytes of the rows of a chain's tensor that one strip computes.
   uint64_t stripBytes(uint32_t tensor, const StripRows &rows) const {
     Operation *op = trial_.tensors[tensor].op;
     auto found = op ? rows.find(op) : rows.end();
@@ -278,7 +294,7 @@ private:
     return wholeBytes(tensor) * found->second.count() / shapeOf(op)[found->second.dim];
   }
 
-  /// Returns the bytes of a tensor if it is stored by itself.
+  /// Returns the bytes of a whole tensor if it has a storage of its own.
   uint64_t wholeBytes(uint32_t tensor) const {
     const TensorStorage &storage = trial_.storages[trial_.tensors[tensor].storage];
     Operation *op = trial_.tensors[tensor].op;
@@ -286,12 +302,13 @@ private:
       return storage.bytes / storage.tensors.size();
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     const uint64_t bytes = std::max(1u, type.getElementTypeBitWidth() / 8) * type.getNumElements();
-    // narrow-floats may have halved the size.
+    // The pass narrow-floats, which stores f32 as f16, may have halved the size of the storage.
     return storage.tensors.size() == 1 && storage.bytes > 0 ? std::min(bytes, storage.bytes)
                                                             : bytes;
   }
 
-  /// Returns whether the strips make the whole storage superfluous.
+  /// Returns whether no whole tensor of the storage is needed any more once the chain is computed
+  /// in strips. `end`: the chain's result.
   bool isRemoved(const TensorStorage &storage, const Indices &tensors, uint32_t end) const {
     return llvm::all_of(storage.tensors, [&](uint32_t i) {
       const StoredTensor &tensor = trial_.tensors[i];
@@ -300,8 +317,8 @@ private:
     });
   }
 
-  /// Returns the largest number of bytes in strips that are alive at one moment, plus the bytes of
-  /// the chain's whole result.
+  /// Returns the largest number of bytes that are alive at one moment within the computation of a
+  /// strip, plus the bytes of the chain's whole result, into which the strips are written.
   uint64_t bytesWithinStrip(const Indices &tensors, const StripRows &rows) const {
     const uint32_t end = *tensors.rbegin();
     uint64_t peak = 0;
@@ -320,16 +337,18 @@ private:
     return peak + wholeBytes(end);
   }
 
-  /// Returns whether a tensor of the storage, other than the chain's result, is computed in strips,
-  /// and no dispatch outside of the chain reads several tensors of the storage as a concatenation.
-  /// The storage is then divided into its tensors, of which some may stay.
+  /// Returns whether the strips divide a storage, so that its tensors no longer share one. This
+  /// happens if a tensor of the storage, other than the chain's result, is computed in strips, and
+  /// no dispatch outside of the chain reads several tensors of the storage as a concatenation. A
+  /// tensor of a divided storage that is still needed whole then has a storage of its own.
   bool isDivided(const TensorStorage &storage, const Indices &tensors) const {
     const auto isInside = [&](uint32_t i) {
       return i != *tensors.rbegin() && tensors.count(i) > 0;
     };
     if (llvm::none_of(storage.tensors, isInside))
       return false;
-    llvm::DenseMap<uint32_t, unsigned> readCount; // By reader: how many of the tensors it reads.
+    // For each reader outside of the chain, how many of the tensors it reads.
+    llvm::DenseMap<uint32_t, unsigned> readCount;
     for (uint32_t i : storage.tensors)
       for (uint32_t reader : trial_.tensors[i].readers)
         if (tensors.count(reader) == 0 && ++readCount[reader] > 1)
@@ -337,8 +356,9 @@ private:
     return true;
   }
 
-  /// Returns bytes_ without the storages that the strips divide (isDivided()), but with those of
-  /// their tensors that are still stored whole.
+  /// Returns the bytes at each position (bytes_) after the strips have divided storages
+  /// (isDivided()): without these storages, but with those of their tensors that are still stored
+  /// whole. The bytes of single strips are not included.
   std::vector<uint64_t> bytesOutside(const Indices &tensors) const {
     std::vector<uint64_t> bytes(bytes_);
     for (const TensorStorage &storage : trial_.storages) {
@@ -352,16 +372,21 @@ private:
     return bytes;
   }
 
-  /// Adds the bytes of a tensor of a divided storage at the positions where it is still needed
-  /// whole: for the dispatches outside of the chain, and for the strips that read it.
+  /// Adds to `bytes` the bytes of a tensor of a divided storage, at the positions where the whole
+  /// tensor still counts. It is still used by the dispatches outside of the chain that read it, and
+  /// by the strips if it is an operand of the chain. If the goal is to lower the needed bytes, only
+  /// the positions of its uses count, otherwise all positions from the first use to the last.
   void addAlone(uint32_t tensor, const Indices &tensors, std::vector<uint64_t> &bytes) const {
     SmallVector<uint32_t> uses;
     for (uint32_t reader : trial_.tensors[tensor].readers)
       if (tensors.count(reader) == 0)
         uses.push_back(position_[reader]);
     const bool isStripped = tensors.count(tensor) > 0;
-    if (tensor == *tensors.rbegin() || (isStripped && uses.empty()))
+    const bool isReturned = trial_.tensors[tensor].isReturned;
+    if (tensor == *tensors.rbegin() || (isStripped && uses.empty() && !isReturned))
       return;
+    if (isReturned)
+      uses.push_back(static_cast<uint32_t>(bytes.size()) - 1);
     if (!isStripped && uses.size() < trial_.tensors[tensor].readers.size())
       uses.push_back(position_[*tensors.rbegin()]); // The strips read it.
     uses.push_back(position_[tensor]);
@@ -384,20 +409,27 @@ private:
     return peak;
   }
 
-  /// Returns whether a dispatch still runs when the chain is computed in strips: it is no member,
-  /// or a dispatch outside of the chain reads its result.
+  /// Returns whether a dispatch still runs when the chain is computed in strips: its result is not
+  /// in the chain, or the function returns it, or a dispatch outside of the chain reads it. The
+  /// chain's end does not run any more, because the strips compute it.
   bool runsOutside(uint32_t dispatch, const Indices &tensors) const {
+    const StoredTensor &result = trial_.tensors[dispatch];
     return tensors.count(dispatch) == 0 ||
            (dispatch != *tensors.rbegin() &&
-            llvm::any_of(trial_.tensors[dispatch].readers,
-                         [&](uint32_t reader) { return tensors.count(reader) == 0; }));
+            (result.isReturned || llvm::any_of(result.readers, [&](uint32_t reader) {
+               return tensors.count(reader) == 0;
+             })));
   }
 
-  /// Returns the bytes that are alive while the strips are computed. `outside`: bytesOutside().
+  /// Returns the largest number of bytes that are alive while the strips are computed. A tensor is
+  /// alive from the dispatch that writes it to the last one that reads it. `outside`: the result of
+  /// bytesOutside().
   uint64_t peakWithin(const Indices &tensors, const StripRows &rows,
                       ArrayRef<uint64_t> outside) const {
     const uint32_t end = *tensors.rbegin(), at = position_[end];
-    uint64_t late = 0; // Operands of the chain that must now stay alive until its end.
+    // The bytes of the operands of the chain that must now stay alive until its end, because each
+    // strip reads them.
+    uint64_t late = 0;
     for (const TensorStorage &storage : trial_.storages) {
       const bool isOperand = llvm::any_of(storage.tensors, [&](uint32_t i) {
         return tensors.count(i) == 0 && llvm::any_of(trial_.tensors[i].readers, [&](uint32_t r) {
@@ -413,10 +445,14 @@ private:
     return others + bytesWithinStrip(tensors, rows);
   }
 
-  /// Returns the bytes that are needed while the strips are computed.
+  /// Returns the largest number of bytes that are needed while the strips are computed. A dispatch
+  /// needs its result, its operands, and the live storages that no budget may move out of the
+  /// arena.
   uint64_t neededWithin(const Indices &tensors, const StripRows &rows) const {
     const uint32_t end = *tensors.rbegin(), at = position_[end];
-    uint64_t always = wholeBytes(end); // Bytes that cannot leave the arena during the strips.
+    // The bytes that are in the arena during all strips: the chain's result, and storages that may
+    // not leave the arena.
+    uint64_t always = wholeBytes(end);
     for (const TensorStorage &storage : trial_.storages)
       if (!storage.mayLeave && storage.first <= at && at <= storage.last &&
           !isDivided(storage, tensors))
@@ -433,12 +469,13 @@ private:
 
   const MemoryTrial &trial_;
   const StripGoal &goal_;
-  const std::vector<uint64_t> &bytes_; // Per position, the bytes that the goal lowers.
-  const size_t peakAt_;                // The first position with the most bytes.
-  std::vector<uint32_t> position_;     // Per dispatch, its position in the order.
-  llvm::DenseMap<Operation *, uint32_t> tensorOf_;
-  llvm::DenseMap<Operation *, double> operations_; // operationsOf() each operator.
-  unsigned chainsLeft_ = 0; // Chains that may still be examined for the current tensor.
+  const std::vector<uint64_t>
+      &bytes_;                     // For each position, the live or needed bytes (goal_.needed).
+  const size_t peakAt_;            // The first position with the most bytes.
+  std::vector<uint32_t> position_; // For each dispatch, its position.
+  llvm::DenseMap<Operation *, uint32_t> tensorOf_; // The stored tensor that an operator computes.
+  llvm::DenseMap<Operation *, double> operations_; // The results of operationsOf().
+  unsigned chainsLeft_ = 0; // Chains that may still be examined for the current tensor at the peak.
   std::vector<StripPlan> plans_;
 };
 

@@ -1,5 +1,7 @@
-// strips: see Passes.td. strip_search.h finds the chains, memory_trial.h measures what they achieve
-// and strip_rows.h builds the strips; this file decides which of them are kept.
+// Implements the pass `strips` (Passes.td), which computes chains of operators in strips of rows,
+// so that large tensors inside of a chain never exist whole. strip_search.h finds the chains,
+// memory_trial.h measures how much memory they save, and strip_rows.h builds the strips. This file
+// decides which chains are computed in strips.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/dispatch_graph.h"
 #include "codegen/passes/passes.h"
@@ -25,23 +27,28 @@ using namespace mlir;
 
 namespace {
 
-constexpr size_t kMaxChains = 16; // Chains of a function.
-// Plans that are measured before the search gives up, without and within a budget.
+constexpr size_t kMaxChains = 16; // The largest number of chains in a function.
+// The number of plans (StripPlan) that are measured for the next chain before the search gives up:
+// without a budget, and with a budget. A budget is a limit of the arena that the user has set.
 constexpr size_t kFreePlans = 3, kBudgetPlans = 12;
 
-// Without a budget, strips must pay off for any user.
+// Limits without a budget. The user has not asked for less memory, so strips must cost little.
 constexpr double kFreeShare = 0.02; // Limit on the cost, as a share of the model's arithmetic.
 constexpr double kFreeGain = 0.05;  // Each chain lowers the peak by at least this share.
 
-// Within a budget, strips are tried before tensors are computed again or moved to the host. If the
-// operators with the largest operands do not fit, there is no other way, so strips may cost more.
+// Limits with a budget. The limit on the cost is a share of the model's arithmetic plus the cost of
+// a number of additional dispatches (kernel launches). The limits kBudget… apply while the live
+// bytes are lowered; the pass fit-budget can lower these too, by computing tensors again or moving
+// them to the host. The limits kNeeded… apply while the needed bytes (memory_trial.h) are lowered.
+// They are higher, because no other pass can lower the needed bytes.
 constexpr double kBudgetShare = 0.25, kNeededShare = 4;
-constexpr double kBudgetDispatches = 24, kNeededDispatches = 128; // Additional dispatches.
+constexpr double kBudgetDispatches = 24, kNeededDispatches = 128;
 // Chains that are added together lower the peak by at least this share.
 constexpr double kBudgetGain = 0.03;
-// The search for the lowest peak runs once for each of these targets, which are shares of the peak
-// without strips. A chain is good enough if its strips reach the target. With the smallest target
-// alone, the first chains use so many strips that the limit on added dispatches stops the search.
+// With a budget, the search for the lowest peak runs once for each of these targets, which are
+// shares of the peak without strips. A chain is good enough if its strips reach the target. With
+// the smallest target alone, the first chains would use so many strips that the limit on added
+// dispatches would stop the search early.
 constexpr double kTargets[] = {1.0 / 16, 1.0 / 4, 3.0 / 8};
 
 /// Returns the operator's name in the model, or else the name of its result; may be empty.
@@ -52,16 +59,16 @@ std::string nameOf(Operation *op) {
   return name;
 }
 
-/// The function with some chains computed in strips.
+/// A version of the function in which some chains are computed in strips.
 struct State {
   OwningOpRef<func::FuncOp> function; // A clone of the pass's function, without a parent.
   MemoryTrial memory = {};            // Refers to the operators of `function`.
   llvm::SmallVector<StripChainAttr> chains = {};
-  double cost = 0; // The cost of all plans.
-  // The measured states that have one chain more; nullptr if the chain cannot be computed in
-  // strips. The key has the chain's members, the divided dimension and the rows of a strip. States
-  // are kept because a measurement takes long, and the searches for different targets try the same
-  // plans.
+  double cost = 0; // The sum of StripPlan::cost over all chains.
+  // The measured states that have one chain more than this one; nullptr if the chain cannot be
+  // computed in strips. The key has the chain's members, the divided dimension and the number of
+  // rows of a strip. States are kept because a measurement takes long, and the searches for
+  // different targets (kTargets) try the same plans.
   using PlanKey = std::tuple<std::vector<Operation *>, unsigned, int64_t>;
   std::map<PlanKey, std::shared_ptr<State>> measured = {};
 };
@@ -92,15 +99,18 @@ struct StripsPass : impl::StripsBase<StripsPass> {
     goal.dispatchCost = dispatchCost;
     goal.minRows = minRows;
     goal.minStripElements = minElements;
-    // Two strips of two tensors add two dispatches.
+    // The cheapest plan, two strips of a chain of two tensors, adds two dispatches.
     const bool mayBeFree = goal.maxCost >= 2 * dispatchCost;
     if (!mayBeFree && budgetBytes == 0)
       return;
     shared_ = budgetBytes > 0 ? SharedStorage::kWhole : SharedStorage::kInParts;
     StatePtr best = search(function, goal, mayBeFree);
+    if (!best)
+      return;
     if (budgetBytes > 0 && best->memory.neededPeak > budgetBytes) {
       shared_ = SharedStorage::kInParts;
       if (StatePtr inParts = search(function, goal, mayBeFree);
+          inParts &&
           double(inParts->memory.neededPeak) <= kWorthwhileParts * double(best->memory.neededPeak))
         best = std::move(inParts);
     }
@@ -112,22 +122,23 @@ struct StripsPass : impl::StripsBase<StripsPass> {
   }
 
 private:
-  /// Returns the function with the strips that pay off even without a budget (if `mayBeFree` is
-  /// set, with the goal `free`), and then with those that the budget needs.
+  /// Returns the function with strips. If `mayBeFree` is set, it first adds the strips that are
+  /// worth their cost without a budget, with the goal `free`. If there is a budget, it then adds
+  /// the strips that lower the peak to the budget. Returns null if the function cannot be measured.
   StatePtr search(func::FuncOp function, const StripGoal &free, bool mayBeFree) {
     StatePtr state = std::make_shared<State>(cast<func::FuncOp>(function->clone()));
     if (!measure(*state))
-      return state;
+      return nullptr;
     if (mayBeFree && state->memory.peakBytes >= minBytes)
       if (StatePtr found = improve(state, free, kFreeGain))
         state = std::move(found);
     return budgetBytes > 0 ? fitBudget(state) : state;
   }
 
-  /// Lowers the peak to the budget, or at least the working set of the largest operators, which
-  /// fit-budget cannot lower. A larger budget must never be harder to meet. Searches for the lowest
-  /// peak, which do not depend on the budget, therefore decide whether it can be met. If it can, a
-  /// search that stops at the budget finds cheaper strips.
+  /// Adds chains until the needed bytes (memory_trial.h), which the pass fit-budget cannot lower,
+  /// are within the budget, or as low as possible. A larger budget must never be harder to meet.
+  /// Searches for the lowest peak, which do not depend on the budget, therefore decide whether the
+  /// budget can be met. If it can, a search that stops at the budget finds cheaper strips.
   StatePtr fitBudget(const StatePtr &state) {
     StatePtr lowest;
     for (const double share : kTargets) {
@@ -143,8 +154,9 @@ private:
     return found && found->memory.neededPeak <= budgetBytes ? found : lowest;
   }
 
-  /// Lowers the peak as far as this is cheap, and then the working set of the largest operators,
-  /// until the budget is met. `target`: StripGoal::targetBytes. nullptr if no chain is found.
+  /// Lowers the peak of live bytes as far as this is cheap, and then the peak of needed bytes
+  /// (memory_trial.h), each at most until it is within the budget. `target`:
+  /// StripGoal::targetBytes. nullptr if no chain is found.
   StatePtr lower(const StatePtr &from, uint64_t target) {
     StripGoal goal;
     goal.mayRepeat = true;
@@ -158,6 +170,7 @@ private:
     return smallest ? smallest : cheap;
   }
 
+  /// Sets state.memory. Returns false if a pass of the trial fails.
   bool measure(State &state) {
     std::optional<MemoryTrial> memory =
         tryMemory(*state.function, trialPasses_, keepOrder, shared_, budgetBytes > 0);
@@ -166,11 +179,12 @@ private:
     return memory.has_value();
   }
 
-  /// Computes chains in strips until the goal's peak is within the budget, or cannot be lowered by
-  /// the share `gain`. Several dispatches may reach the peak, so one chain may not lower it: chains
-  /// are added until the peak falls by the share `gain`, and are dropped together if it does not.
-  /// Without a budget, n chains must lower the peak by n times this share. nullptr if no chain is
-  /// kept.
+  /// Computes chains in strips until the peak (of needed bytes if goal.needed, otherwise of live
+  /// bytes) is within the budget, or cannot be lowered by the share `gain` any more. Several
+  /// dispatches may reach the peak, so one chain alone may not lower it. Chains are therefore added
+  /// until the peak has fallen by the share `gain`; if that fails, all of them are dropped
+  /// together. Without a budget, n chains must lower the peak by n times this share. nullptr if no
+  /// chain is kept.
   StatePtr improve(const StatePtr &start, StripGoal goal, double gain) {
     const double limit = goal.maxCost;
     StatePtr kept;
@@ -196,9 +210,9 @@ private:
     }
   }
 
-  /// Computes one more chain in strips, such that fewer dispatches exceed the goal's limit. Without
-  /// a budget, no tensor may be copied for the strips, because StripPlan::cost does not count
-  /// copies.
+  /// Computes one more chain in strips, such that fewer dispatches run while the bytes exceed
+  /// goal.maxPeak. Without a budget, no tensor may be copied for the strips, because
+  /// StripPlan::cost does not count copies. nullptr if none of the first plans achieves this.
   StatePtr step(State &from, const StripGoal &goal) {
     std::vector<StripPlan> plans = findStripPlans(from.memory, goal);
     const size_t limit = goal.mayRepeat ? kBudgetPlans : kFreePlans;
@@ -229,6 +243,7 @@ private:
     return at->second;
   }
 
+  /// Implements apply() for a plan that has not been measured yet.
   StatePtr measureWith(const StripPlan &plan, const State &from) {
     for (int64_t i = 0; i < plan.strips.count(); ++i)
       if (!rowsOfStrip(plan.chain, plan.strips.at(i)))
@@ -242,7 +257,8 @@ private:
     computeInStrips(chain, plan.strips);
     if (!measure(*next))
       return nullptr;
-    // The report names the chain's first linalg.generic, not the pads and slices before it.
+    // The attribute `gantry.strips`, which reports the chain to the user, names the chain's first
+    // linalg.generic, not the pads and slices before it.
     const auto computes = llvm::find_if(plan.chain.members, llvm::IsaPred<linalg::GenericOp>);
     Operation *first = computes == plan.chain.members.end() ? plan.chain.last() : *computes;
     next->cost = from.cost + plan.cost;
@@ -257,7 +273,8 @@ private:
 
   OpPassManager trialPasses_;
   SharedStorage shared_ = SharedStorage::kInParts;
-  double modelOperations_ = 0; // Arithmetic operations of the function without strips.
+  double modelOperations_ =
+      0; // The number of arithmetic operations of the function without strips.
 };
 
 } // namespace

@@ -1,3 +1,4 @@
+// Implements accumulation.h.
 #include "codegen/tiling/emitter/accumulation.h"
 
 #include "codegen/tiling/emitter/staging.h"

@@ -1,3 +1,4 @@
+// Implements body_evaluator.h.
 #include "codegen/tiling/emitter/body_evaluator.h"
 
 #include "codegen/tiling/emitter/tensor_evaluator.h"

@@ -1,4 +1,5 @@
-// Evaluates the body of a linalg operation at several points.
+// Evaluates the body of a linalg operation at several points. A point is one element of the
+// operation's result, at which the loops have certain coordinates.
 //
 // Each operation of the body is cloned for all points before the next operation, so that the loads
 // of all points can be combined. Index arithmetic is not cloned but evaluated symbolically, as
@@ -13,7 +14,8 @@ namespace gantry::codegen {
 
 class TensorEvaluator;
 
-/// The points at which a body is evaluated. `loops` and `guards` have one entry per point.
+/// The points at which a body is evaluated. `loops` and `guards` (guards.h) have one entry per
+/// point.
 struct BodyPoints {
   llvm::ArrayRef<LoopIndex> loops; // The loops' coordinates.
   llvm::ArrayRef<int32_t> guards;

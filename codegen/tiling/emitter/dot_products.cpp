@@ -1,3 +1,4 @@
+// Implements dot_products.h.
 #include "codegen/tiling/emitter/dot_products.h"
 
 #include "codegen/tiling/emitter/accumulation.h"

@@ -1,6 +1,6 @@
 // Computes sums of int8 products with the device's 4 x 8-bit integer dot product. Four steps of a
-// reduction read one 32-bit word of each factor, and one instruction computes the sum of the four
-// products.
+// reduction (a step is one combination of values of its loop counters) read one 32-bit word of each
+// factor, and one instruction computes the sum of the four products.
 //
 // The instruction takes signed bytes. 128 is subtracted from unsigned bytes and from their zero
 // points, because x - zero = (x - 128) - (zero - 128). With zero points, four steps add
@@ -25,9 +25,9 @@ public:
       : tile_(context.tile), sink_(context.sink), shapes_(context.shapes), guards_(context.guards),
         access_(access), evaluator_(evaluator) {}
 
-  /// Adds the products of the factors at these steps to the accumulators, one per point. Each group
-  /// of four consecutive steps must be neighbours along the dimension that dotDimensionOf()
-  /// (linalg_patterns.h) returns.
+  /// Adds the products of the factors at these steps to the accumulators, one for each point
+  /// (element of the reduction's result). Each group of four consecutive steps must be neighbours
+  /// along the dimension that dotDimensionOf() (linalg_patterns.h) returns.
   void accumulate(mlir::linalg::GenericOp op, llvm::ArrayRef<ByteFactor> factors,
                   llvm::ArrayRef<LoopIndex> steps, llvm::ArrayRef<Point> points,
                   const PointGrid &grid, Values &accumulators);
@@ -46,7 +46,8 @@ private:
                    mlir::Value &accumulator);
   mlir::Value zeroPointOf(const Factor &factor, unsigned point);
 
-  // These functions return one word for each group of four consecutive points of a tensor of bytes.
+  // These functions return one word for each group of four consecutive points (elements) of a
+  // tensor of bytes.
   Values wordsOf(mlir::Value tensor, llvm::ArrayRef<Point> points, const PointGrid &grid);
   std::optional<Values> paddedWords(mlir::Value tensor, llvm::ArrayRef<Point> points,
                                     const PointGrid &grid);

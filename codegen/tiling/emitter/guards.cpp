@@ -1,3 +1,4 @@
+// Implements guards.h.
 #include "codegen/tiling/emitter/guards.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,8 +1,11 @@
-// Guards: sets of conditions under which points lie inside their tensors.
+// Guards: sets of conditions under which points lie inside their tensors. A point is one element of
+// a tensor, given by its index along each dimension (sink/point.h).
 //
 // A guard is the number of a set of conditions of the form "expression >= 0". It holds if all of
-// them hold. Equal sets of which vector loads may ignore the same conditions have equal numbers, so
-// points can be compared by their guards. Guard 0 is the empty set and always holds.
+// them hold. Guard 0 is the empty set and always holds. Some conditions may be ignored by a vector
+// load, which loads the aligned group of four elements that contains a point. Two sets have the
+// same number if they have the same conditions and vector loads may ignore the same ones, so points
+// can be compared by their guards.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -20,14 +23,15 @@ public:
   /// Returns the guard that has the conditions of `guard` and these, except those that always hold.
   /// Sets `never` to true if one of these can never hold; otherwise does not change `never`.
   int32_t with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
-  /// How conditions of a partial guard relate to the point's vector.
+  /// Says when the vector that contains a point exists in memory although the conditions, those
+  /// that were passed to withPartial(), may not hold.
   enum class Partial : uint8_t {
-    kElement, // The vector exists if another element of it does not have these conditions.
-    kVector,  // The vector exists if the guard's other conditions hold. These conditions may have
-              // other variables than the point's index, so ofOperand() keeps the whole guard.
+    kElement, // If another element of the vector is read whose guard lacks the conditions.
+    kVector,  // If the guard's other conditions hold. The conditions may contain other variables
+              // than the point's index, so ofOperand() keeps the whole guard.
   };
-  /// Like with(), for conditions that the load of an aligned vector may ignore, because the vector
-  /// exists in memory without them.
+  /// Like with(), for conditions that the load of an aligned vector may ignore. `partial` says when
+  /// the vector exists in memory without them.
   int32_t withPartial(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, Partial partial,
                       bool &never);
   /// Returns the guard without the conditions that withPartial() has added.
@@ -49,7 +53,7 @@ public:
   const std::vector<IndexExpr> &conditionsOf(int32_t guard) const { return conditions_[guard]; }
   /// Emits the test of a guard other than 0 and returns its result, an i1.
   mlir::Value test(int32_t guard);
-  /// Returns whether the guard has the same result in all lanes of a subgroup.
+  /// Returns whether the guard has the same result in all invocations of a subgroup.
   bool isUniform(int32_t guard) const;
 
   /// Returns the index to use in the conditions that `index` is in [0, extent). If the extent is a
@@ -60,8 +64,8 @@ public:
 
 private:
   static constexpr int32_t kPlain = -1; // For numberOf(): a vector load ignores no condition.
-  /// Returns the guard with these conditions, which must be sorted. vectors: the result of
-  /// ofVector().
+  /// Returns the guard with these conditions, which must be sorted. vectors: the guard that
+  /// ofVector() then returns for it, or kPlain if that is the guard itself.
   int32_t numberOf(const std::vector<IndexExpr> &conditions, int32_t vectors);
   std::vector<IndexExpr> joined(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
 
@@ -69,12 +73,13 @@ private:
   KernelSink &sink_;
   std::vector<std::vector<IndexExpr>> conditions_{{}}; // By guard; sorted.
   std::vector<int32_t> ofVectors_{0};                  // By guard.
-  // Guards by the arguments of numberOf(). A condition that a vector load may ignore for one point
-  // may be about the padding for another point.
+  // Guards by the arguments of numberOf(). The conditions alone do not determine the guard: a
+  // vector load may ignore a condition at the end of a tensor, but not the same condition for a
+  // pad.
   std::map<std::pair<std::vector<IndexExpr>, int32_t>, int32_t> ids_;
   std::set<int32_t> withVector_; // The guards with conditions of the kind kVector.
-  std::set<int32_t>
-      counted_; // Guards whose tests the sink has counted, for the kernel's predicted cost.
+  // Guards whose tests the sink has counted, for the kernel's predicted cost.
+  std::set<int32_t> counted_;
 };
 
 } // namespace gantry::codegen

@@ -1,3 +1,4 @@
+// Implements kernel_emitter.h.
 #include "codegen/tiling/emitter/kernel_emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,8 +42,10 @@ void KernelEmitter::emit(const InvocationIds &ids) {
     emitTail(ids, tail);
 }
 
-/// Lets one invocation evaluate and store these points. The loop has one round for it and none for
-/// the others: software devices skip a loop without rounds, but execute the code of an scf.if.
+/// Lets one invocation of the kernel evaluate and store these points, the tail of the result, which
+/// TilePoints::compute() gives to no invocation. The loop has one round for this invocation and
+/// none for the others, because software devices skip a loop without rounds, but execute the code
+/// of an scf.if.
 void KernelEmitter::emitTail(const InvocationIds &ids, llvm::ArrayRef<Point> points) {
   if (shapes_.positions()) {
     sink_.fail(shapes_.kernel()); // The tail would need positions of its own.
@@ -61,8 +64,9 @@ void KernelEmitter::emitTail(const InvocationIds &ids, llvm::ArrayRef<Point> poi
   });
 }
 
-/// Returns the places where a scatter stores the points of its rows: the row's position and the
-/// index in the row. A row with a negative position is not stored.
+/// Returns the points of the result's buffer at which a scatter stores the points of its rows: the
+/// first index is the row's position, the others are the indices in the row. A row with a negative
+/// position is not stored.
 std::vector<Point> KernelEmitter::scattered(llvm::ArrayRef<Point> points, const PointGrid &grid) {
   const auto outer =
       static_cast<size_t>(cast<RankedTensorType>(shapes_.positions().getType()).getRank());

@@ -1,11 +1,12 @@
-// Generates the kernel of a dispatch.
+// Generates the kernel of a dispatch (one kernel launch).
 //
 // A dispatch is a small graph of linalg operations on tensors, with at most one reduction (row
-// kernels and attentions have several). An invocation of the kernel computes some points of the
-// result. KernelEmitter computes these points, evaluates the result at them (tensor_evaluator.h)
-// and stores the values.
+// kernels and attentions have several). An invocation of the kernel computes some points (elements)
+// of the result. The tile (tile_shape.h) says which and how. KernelEmitter computes these points,
+// evaluates the result at them (tensor_evaluator.h) and stores the values.
 //
-// The operations go to a sink: BuildingSink builds the kernel's IR, CountingSink counts its costs.
+// The operations go to a sink (sink/kernel_sink.h): BuildingSink builds the kernel's IR,
+// CountingSink counts its costs.
 //
 // Threads: one emitter per kernel and thread.
 #pragma once
@@ -27,11 +28,12 @@ namespace gantry::codegen {
 
 class KernelEmitter {
 public:
-  /// `kernel` is the outlined function, which takes tensors and then the sizes of their dynamic
-  /// dimensions, and returns one tensor, or the rows and the positions of a scatter (gantry.yield).
-  /// It is not changed. Its attribute `gantry.signature` has the layouts of the tensors. dims: the
-  /// values of the sizes; none when counting. readsTexels: vectors of operands are read through
-  /// texel buffers. `space` and `sink` must be used for this kernel only. They and `tile` must
+  /// `kernel` is the kernel's function on tensors. It takes tensors and then the sizes of their
+  /// dynamic dimensions, and returns one tensor, or the rows and the positions of a scatter (which
+  /// stores each row at its position; gantry.yield). It is not changed. Its attribute
+  /// `gantry.signature` has the layouts of the tensors. dims: the values of the sizes; none when
+  /// counting. readsTexels: vectors of operands are read through texel buffers. `space` (the owner
+  /// of the index expressions) and `sink` must be used for this kernel only. They and `tile` must
   /// outlive the emitter.
   KernelEmitter(mlir::func::FuncOp kernel, const TileShape &tile, bool readsTexels,
                 IndexSpace &space, KernelSink &sink, mlir::ValueRange dims = {});
@@ -40,9 +42,10 @@ public:
   /// sink.unsupported() is null if the kernel could be computed.
   void emit(const InvocationIds &ids = {});
 
-  /// Returns the extents of the result along the tile dimensions (TileShape::spaceOf).
+  /// Returns the extents of the result along the dimensions of the tile (TileShape::spaceOf).
   llvm::SmallVector<IndexExpr> tileSpace() { return shapes_.tileSpace(tile_); }
-  /// The boxes in shared memory, and the rounds of the loops. Complete after emit().
+  /// The boxes, the parts of tensors in shared memory, and the rounds of the loops. Complete after
+  /// emit().
   const SharedMemory &shared() const { return shared_; }
   const Loops &loops() const { return loops_; }
 

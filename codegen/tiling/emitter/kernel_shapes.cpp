@@ -1,3 +1,4 @@
+// Implements kernel_shapes.h.
 #include "codegen/tiling/emitter/kernel_shapes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -99,7 +100,8 @@ llvm::SmallVector<int64_t> KernelShapes::divisorsOf(Value tensor) {
 
 llvm::SmallVector<IndexExpr> KernelShapes::storageShape(unsigned buffer, Value tensor) {
   auto shape = shapeOf(tensor);
-  if (positions_ && buffer == tensorCount_) { // The number of rows does not affect the strides.
+  // The buffer of a scatter has one dimension for its rows, whose number does not affect strides.
+  if (positions_ && buffer == tensorCount_) {
     const int64_t outer = cast<RankedTensorType>(positions_.getType()).getRank();
     shape.erase(shape.begin() + 1, shape.begin() + outer);
   }

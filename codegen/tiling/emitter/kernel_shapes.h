@@ -1,5 +1,6 @@
-// The extents of a kernel's tensors and loops as index expressions, and the points that an
-// operation reads.
+// The extents of a kernel's tensors and loops as index expressions (index_expr.h), and the points
+// that an operation reads. A point is one element of a tensor, given by its index along each
+// dimension (sink/point.h).
 //
 // A dynamic extent is a variable of the kernel's IndexSpace, made on first use, or an expression of
 // such variables.
@@ -17,16 +18,17 @@
 
 namespace gantry::codegen {
 
-/// Returns the number of which a size argument of the kernel, at this position among the size
-/// arguments, is a multiple.
+/// Returns a number of which the kernel's size argument at position `dim`, counted without the
+/// tensors, is always a multiple.
 int64_t multipleOf(mlir::func::FuncOp kernel, size_t dim);
 
 class KernelShapes {
 public:
-  /// `kernel` is the outlined function, which takes tensors and then the sizes of their dynamic
-  /// dimensions, and returns one tensor, or the rows and the positions of a scatter. It is not
-  /// changed. dims: the values of these sizes in the emitted kernel, each divided by its
-  /// multipleOf(); none with a CountingSink.
+  /// `kernel` is the kernel's function on tensors. It takes tensors and then the sizes of their
+  /// dynamic dimensions, and returns one tensor, or the rows and the positions of a scatter (which
+  /// stores each row at its position). It is not changed. dims: the values of these sizes in the
+  /// emitted kernel, each divided by its multipleOf(); none with a CountingSink, which builds
+  /// nothing.
   KernelShapes(mlir::func::FuncOp kernel, IndexSpace &space, KernelSink &sink,
                mlir::ValueRange dims);
 
@@ -41,28 +43,31 @@ public:
   /// The order of a buffer's elements in memory.
   LayoutAttr layout(unsigned buffer) const { return layouts_[buffer]; }
   /// The extents that determine the strides of a buffer, whose tensor is `tensor`: those of the
-  /// tensor, or of the storage in which the tensor is a box.
+  /// tensor, or of the larger tensor in whose memory it lies (LayoutAttr::getWithin).
   llvm::SmallVector<IndexExpr> storageShape(unsigned buffer, mlir::Value tensor);
-  /// Returns the addresses of points of a buffer, whose tensor is `tensor`, in elements from the
-  /// start of the bound buffer.
+  /// Returns the addresses of points of a buffer, whose tensor is `tensor`. An address is a number
+  /// of elements from the start of the bound buffer.
   llvm::SmallVector<IndexExpr> addressesOf(unsigned buffer, mlir::Value tensor,
                                            llvm::ArrayRef<Point> points);
 
   llvm::SmallVector<IndexExpr> shapeOf(mlir::Value tensor);
   /// Returns the largest known divisor of each extent of a tensor.
   llvm::SmallVector<int64_t> divisorsOf(mlir::Value tensor);
-  /// The extents of the result along the tile dimensions (TileShape::spaceOf).
+  /// The extents of the result along the dimensions of a tile: its own dimensions, of which the
+  /// last ones may be merged into one (TileShape::spaceOf).
   llvm::SmallVector<IndexExpr> tileSpace(const TileShape &tile);
   /// The extents of an operation's loops.
   llvm::SmallVector<IndexExpr> loopExtents(mlir::linalg::GenericOp op);
-  /// Returns the loop coordinates at a point of the output, whose map is `outputMap`. Loops that
-  /// the output does not depend on have coordinate 0.
+  /// Returns the loop coordinates of an operation at a point of its output. outputMap: the indexing
+  /// map of the output. Loops that the output does not depend on have coordinate 0.
   LoopIndex loopCoordinates(mlir::linalg::GenericOp op, mlir::AffineMap outputMap,
                             const Point &point);
-  /// Returns the point of an operand, whose map is `map`, at these loop coordinates.
+  /// Returns the point of an operand, whose indexing map is `map`, at these loop coordinates.
+  /// guard: the guard of the returned point (guards.h).
   Point operandPoint(mlir::AffineMap map, llvm::ArrayRef<IndexExpr> loops, int32_t guard);
 
-  /// Returns an index value of the kernel's function, outside of any body, as an expression.
+  /// Returns an index value as an expression. The kernel's function must define it outside of the
+  /// bodies of linalg operations.
   IndexExpr indexOf(mlir::Value value);
   /// Returns `constants` with each kDynamic entry replaced by the next one of `values`.
   llvm::SmallVector<IndexExpr> mixedValues(llvm::ArrayRef<int64_t> constants,

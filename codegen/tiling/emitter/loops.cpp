@@ -1,3 +1,4 @@
+// Implements loops.h.
 #include "codegen/tiling/emitter/loops.h"
 
 namespace gantry::codegen {

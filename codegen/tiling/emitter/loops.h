@@ -1,4 +1,4 @@
-// Emits the loops of a kernel and counts their rounds.
+// Emits the loops of a kernel and counts their rounds. A round is one execution of a loop's body.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -15,18 +15,20 @@ public:
       : space_(space), sink_(sink), shapes_(shapes) {}
 
   using Body = llvm::function_ref<void(const IndexExpr &counter, Values &carried)>;
-  /// Emits a loop of a reduction. The body receives the carried values and replaces them by those
-  /// of the next round; afterwards `carried` holds the loop's results.
-  /// steps: the number of steps of the reduction in each round, which unrolls them.
+  /// Emits a loop of a reduction with `trips` rounds. The body receives the carried values and
+  /// replaces them by those of the next round; afterwards `carried` holds the loop's results.
+  /// steps: the number of steps of the reduction that one round executes (unrolled).
   void forTrips(const IndexExpr &trips, Values &carried, Body body, int64_t steps = 1);
-  /// Emits a loop over the chunks of a row (row_kernel.h); `carried` as in forTrips. Must not be
-  /// nested.
+  /// Emits a loop over the chunks of a row, the parts that the invocations hold at a time
+  /// (row_kernel.h); `carried` as in forTrips. Must not be nested.
   void forChunks(int64_t chunks, Values &carried, Body body);
   /// Emits a loop that copies to or from shared memory and carries no values.
   void forCopies(int64_t rounds, llvm::function_ref<void(const IndexExpr &)> body);
 
-  /// Returns the total number of rounds of all loops. A loop with a dynamic extent counts as one
-  /// step for each round of the loops around it; if steps are unrolled there are fewer rounds.
+  /// Returns the number of rounds of all loops of one invocation, where a loop whose extent is
+  /// known only at run time counts as one round for each round of the loops around it. The
+  /// attribute `gantry.loops` states this number times the product of the sizes dims() as an upper
+  /// limit.
   double rounds() const { return rounds_; }
   /// Returns the positions of the size arguments that the extents of dynamic loops depend on.
   const std::set<unsigned> &dims() const { return dims_; }

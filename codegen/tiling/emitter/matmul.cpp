@@ -1,3 +1,4 @@
+// Implements matmul.h.
 #include "codegen/tiling/emitter/matmul.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -17,9 +18,10 @@ using namespace mlir;
 
 namespace {
 
-// The elements of the pool are vectors of 16 bytes: four words, or eight f16.
+// The array in shared memory (KernelSink::pool) has elements of 16 bytes, called vectors here: four
+// words, or eight f16.
 constexpr int64_t kWords = 4, kHalves = 8, kHalvesPerWord = 2;
-constexpr int64_t kPad = 1; // Vectors between two rows, so that rows begin in different banks.
+constexpr int64_t kPad = 1; // Vectors between two matrix rows, which then use different banks.
 
 Type matrixType(Type element, int64_t rows, int64_t columns, spirv::CooperativeMatrixUseKHR use) {
   return spirv::CooperativeMatrixType::get(element, static_cast<uint32_t>(rows),
@@ -38,13 +40,13 @@ bool dependsOn(AffineMap map, llvm::ArrayRef<unsigned> loops) {
 
 } // namespace
 
-/// An operand of the matmul and its matrix in shared memory. The matrix has the steps of one stage
-/// along one dimension. The other dimension is the rows (operand a) or the columns (operand b) of
-/// the workgroup's tile.
+/// An operand of the matmul and its matrix in shared memory. One dimension of the matrix is the
+/// steps of one stage: matrix_.depth consecutive steps of the reduction, between two barriers. The
+/// other dimension is the rows (operand a) or the columns (operand b) of the workgroup's tile.
 struct Matmul::Operand {
   OpOperand *operand = nullptr;
   bool isA = false;
-  bool stepsInner = false;        // Steps are the inner dimension of the matrix.
+  bool stepsInner = false;        // Whether steps are the inner dimension of the matrix.
   int64_t offset = 0, stride = 0; // Start and row stride of the matrix, in vectors of 16 bytes.
 };
 
@@ -52,11 +54,12 @@ struct Matmul::Operand {
 struct Matmul::Product {
   linalg::GenericOp op;
   Operand operands[2];                    // a, b.
-  llvm::SmallVector<unsigned> looped{};   // Reduction loops around the stages.
-  llvm::SmallVector<unsigned> staged{};   // Reduction loops whose steps are staged.
+  llvm::SmallVector<unsigned> looped{};   // Reduction loops around the loop over the stages.
+  llvm::SmallVector<unsigned> staged{};   // Reduction loops that are divided into stages.
   llvm::SmallVector<IndexExpr> extents{}; // By loop.
 
-  /// The number of steps of all stages together.
+  /// The number of steps of the loops `staged`: the product of their extents. The stages together
+  /// may have more steps, because the last one may extend beyond the reduction.
   int64_t stagedSteps() const {
     int64_t steps = 1;
     for (unsigned dim : staged)
@@ -103,7 +106,8 @@ bool Matmul::placeOperands(Product &product) {
   return true;
 }
 
-/// Divides the reduction's loops into those whose steps are staged and those around the stages.
+/// Divides the reduction's loops into those that are divided into stages and those around the loop
+/// over the stages. With matrix_.flat all loops are divided into stages, otherwise the longest one.
 void Matmul::divideLoops(Product &product) {
   product.op.getReductionDims(product.staged);
   product.extents = shapes_.loopExtents(product.op);
@@ -156,7 +160,7 @@ void Matmul::emitLoops(const Product &product, llvm::ArrayRef<unsigned> looped,
   }
   const int64_t stages = (product.stagedSteps() + matrix_.depth - 1) / matrix_.depth;
   loops_.forTrips(IndexExpr(stages), sums, [&](const IndexExpr &stage, Values &carried) {
-    shared_.barrier(); // Waits until the previous stage has been read.
+    shared_.barrier(); // Waits until all invocations have read the previous stage.
     for (const Operand &operand : product.operands)
       stageOperand(product, operand, coordinates, space_.scale(stage, matrix_.depth));
     shared_.barrier();
@@ -177,9 +181,11 @@ Point Matmul::pointInTile(const IndexExpr &row, const IndexExpr &column) {
   return point;
 }
 
-/// Returns the operand's point at a row or column (`place`) of the tile and a step of the staged
-/// loops. coordinates: those of the loops around the stages. Sets stepGuard to the guard that the
-/// step lies within the reduction.
+/// Returns the operand's point at a row or column (`place`) of the tile and a step. The step is one
+/// number: the position in the iteration space of the loops product.staged, in row-major order.
+/// coordinates: those of the loops around the stages. A guard is the number of a set of conditions
+/// (guards.h). Sets stepGuard to the guard whose condition is that the step lies within the
+/// reduction.
 Point Matmul::stagedPoint(const Product &product, const Operand &operand,
                           const LoopIndex &coordinates, const IndexExpr &place,
                           const IndexExpr &step, int32_t &stepGuard) {
@@ -216,7 +222,7 @@ Point Matmul::stagedPoint(const Product &product, const Operand &operand,
   return point;
 }
 
-/// Returns each value if its guard holds, and zero otherwise.
+/// Returns, for each value, the value if its guard holds and zero otherwise.
 Values Matmul::zeroedOutside(Values values, llvm::ArrayRef<int32_t> guards) {
   for (auto [value, guard] : llvm::zip(values, guards)) {
     if (guard == 0)
@@ -260,7 +266,7 @@ void Matmul::stageOperand(const Product &product, const Operand &operand,
   });
 }
 
-/// Stores eight values as f16 in one vector of the pool.
+/// Stores eight values as f16 in one vector of shared memory, whose number is `address`.
 void Matmul::storeHalves(const IndexExpr &address, llvm::ArrayRef<Value> values) {
   sink_.count(Cost::kShared, kWords);
   sink_.build([&](OpBuilder &builder, Location loc) -> Value {
@@ -331,7 +337,7 @@ void Matmul::multiplyStage(const Product &product, Values &sums) {
 
 // ---- sums ---------------------------------------------------------------------------------------
 
-/// Loads four sums from one vector of the pool.
+/// Loads four sums from one vector of shared memory, whose number is `address`.
 Values Matmul::loadSums(const IndexExpr &address, Type type) {
   sink_.count(Cost::kShared, kWords);
   const Value words = sink_.build([&](OpBuilder &builder, Location loc) {
@@ -347,8 +353,9 @@ Values Matmul::loadSums(const IndexExpr &address, Type type) {
   return sums;
 }
 
-/// Writes the sums of one block after the other to the subgroup's own part of shared memory, and
-/// reads them back at the points of each lane.
+/// Returns the sums at the points of this lane (invocation of the subgroup). The subgroup has a
+/// part of shared memory for one block. For each of its blocks in turn it writes the sums there,
+/// and each lane reads back those of its own points.
 Values Matmul::readSums(const Product &product, llvm::ArrayRef<Value> sums) {
   const int64_t vectors = matrix_.vectorsPerLane(), wide = blockColumns();
   const int64_t stride = matrix_.n / kWords + kPad, perSubgroup = matrix_.m * stride;
@@ -359,7 +366,7 @@ Values Matmul::readSums(const Product &product, llvm::ArrayRef<Value> sums) {
   const Type element =
       cast<RankedTensorType>(linalg::GenericOp(product.op).getResult(0).getType()).getElementType();
   Values result(sums.size() * vectors * kWords);
-  shared_.barrier(); // Waits until the operands have been read.
+  shared_.barrier(); // Waits until the operands, which may use the same bytes, have been read.
   for (auto [index, sum] : llvm::enumerate(sums)) {
     const auto i = static_cast<int64_t>(index) / wide, j = static_cast<int64_t>(index) % wide;
     if (index > 0)

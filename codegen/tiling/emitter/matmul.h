@@ -1,19 +1,23 @@
 // Computes matmuls and convolutions with cooperative matrices: the subgroups of a workgroup
 // multiply small matrices with an instruction of the device.
 //
-// A workgroup stages a part of both operands in shared memory as f16. Each subgroup multiplies the
-// rows and columns that its blocks of the result (MatrixTile in tile_shape.h) need. How the sums
-// are distributed over the invocations of a subgroup is known only to the device, so each subgroup
-// writes its sums to shared memory, and each invocation then reads the sums of its own elements of
-// the result. From there on, the kernel is generated like that of any other reduction: the fused
-// operations (bias, activation, conversion), then the stores, which are guarded where a tile
-// extends beyond the result.
+// The reduction steps are processed in stages. In each stage a workgroup stages (copies to shared
+// memory, as f16) the part of both operands that it needs for MatrixTile::depth steps. A tile is
+// the part of the result that a workgroup computes; it consists of blocks, each the result of one
+// matrix multiplication (MatrixTile in tile_shape.h). Each subgroup multiplies the rows and columns
+// that its blocks need. How the sums are distributed over the invocations of a subgroup is known
+// only to the device, so each subgroup writes its sums to shared memory, and each invocation then
+// reads the sums of its own elements of the result. From there on, the kernel is generated like
+// that of any other reduction: the fused operations (bias, activation, conversion), then the
+// stores, which are guarded where a tile extends beyond the result.
 //
-// A staged operand is a matrix of rows (or columns) of the tile by reduction steps, because matrix
-// loads need rows that begin at multiples of 16 bytes. For a convolution this matrix contains the
-// window of each pixel (implicit GEMM). Its elements are evaluated, so a pad is applied while they
-// are staged. Elements beyond the last step of the reduction are zero in both operands. Elements
-// beyond the result's edge have any value.
+// In shared memory an operand is a matrix. One dimension is the rows (or the columns) of the tile,
+// the other is the steps of the stage. The rows of the matrix begin at multiples of 16 bytes, as
+// matrix loads require. For a convolution this matrix contains the window of each pixel (implicit
+// GEMM). The elements of the matrix are not copied from the operand's buffer but computed by the
+// tensor evaluator, so operations that are fused into the operand, such as a pad, are applied while
+// it is staged. Elements beyond the last step of the reduction are zero in both operands. Elements
+// beyond the result's edge have any value, because the sums that they affect are not stored.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -32,9 +36,10 @@ public:
         loops_(context.loops), places_(context.invocation.matrix), shared_(shared),
         evaluator_(evaluator) {}
 
-  /// Returns the reduction's sums at these points of the result, which must be those that the
-  /// invocation computes (Invocation::matrix.points). With other points, or with a reduction that
-  /// is not a product of f16 factors (halfFactorsOf), the generation of the kernel fails.
+  /// Returns the reduction's sums at these points (elements) of the result, which must be those
+  /// that the invocation computes (Invocation::matrix.points). With other points, or with a
+  /// reduction that is not a sum of products of two f16 factors (halfFactorsOf in matmul_tiles.h),
+  /// the generation of the kernel fails.
   Values evaluate(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points, const PointGrid &grid);
 
 private:

@@ -1,3 +1,4 @@
+// Implements online_softmax.h.
 #include "codegen/tiling/emitter/online_softmax.h"
 
 #include "codegen/dialect/rounding.h"

@@ -1,17 +1,19 @@
 // Computes an attention, softmax(scores) · values, in one kernel that does not store the scores.
+// scores = queries · keysᵀ, and `values` has a vector for each key (attention.h).
 //
-// A tile has some rows of the result and all elements of these rows. The kernel processes the keys
-// in blocks. For each row it keeps the maximum score so far, the sum of exp(score - maximum), and
-// the values summed with these exponentials as weights. If a block contains a larger score, the
-// sums so far are scaled to the new maximum. (Milakov and Gimelshein, "Online normalizer
-// calculation for softmax", 2018; Rabe and Staats, "Self-attention does not need O(n^2) memory",
-// 2021; Dao et al., "FlashAttention", 2022.) The tensor evaluator computes the scores, so
-// operations between their matmul and the softmax (scales, masks, conversions) are fused.
+// A tile, the part of the result that an invocation or a subgroup computes, has some rows of the
+// result and all elements of these rows. The kernel processes the keys in blocks. For each row it
+// keeps the maximum score so far, the sum of exp(score - maximum), and the values summed with these
+// exponentials as weights. If a block contains a larger score, the sums so far are scaled to the
+// new maximum. (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Rabe and
+// Staats, "Self-attention does not need O(n^2) memory", 2021; Dao et al., "FlashAttention", 2022.)
+// The tensor evaluator computes the scores, so operations between their matmul and the softmax
+// (scales, masks, conversions) are fused.
 //
-// If a subgroup shares the tile, the keys of a block are divided among the lanes while scores are
-// computed, and the elements of a row while values are summed. In between, each weight is shuffled
-// from the lane that computed it to all lanes. Each lane sums its own exponentials; the lanes' sums
-// are added at the end.
+// If a subgroup shares the tile, the keys of a block are divided among its lanes (invocations)
+// while scores are computed, and the elements of a row while values are summed. In between, each
+// weight is shuffled from the lane that computed it to all lanes. Each lane sums its own
+// exponentials; the lanes' sums are added at the end.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -29,7 +31,7 @@ public:
       : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
         loops_(context.loops), evaluator_(evaluator), accumulation_(accumulation), lanes_(lanes) {}
 
-  /// Returns the attention's result at these points.
+  /// Returns the attention's result at these points (elements of the result).
   Values evaluate(const Attention &attention, llvm::ArrayRef<Point> points, const PointGrid &grid);
 
 private:

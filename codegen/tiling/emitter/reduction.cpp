@@ -1,3 +1,4 @@
+// Implements reduction.h.
 #include "codegen/tiling/emitter/reduction.h"
 
 #include "codegen/tiling/attention.h"
@@ -54,10 +55,13 @@ struct Reductions::Nest {
   const PointGrid &grid;
   llvm::SmallVector<Level> levels{};
   llvm::SmallVector<int64_t> unrolls{}; // The steps of one round, by reduction dimension.
-  // The loops before this position of `levels` go from stage to stage. Operands are staged inside
-  // of these loops, before the other loops, which go over the steps of one stage.
+  // The loops before this position of `levels` go from stage to stage. A stage is a group of steps
+  // whose operands are in shared memory at one time (staging.h). Operands are staged inside of
+  // these loops, before the other loops, which go over the steps of one stage.
   size_t stageLevel = kNotStaged;
-  bool isBlocked = false; // A round of the outermost loop adds a block that is summed from zero.
+  // Whether each round of the outermost loop sums a block of steps from zero and then adds the sum
+  // to the accumulators.
+  bool isBlocked = false;
 };
 
 /// Returns the number of steps of a reduction dimension that are unrolled. It divides the extent,
@@ -100,7 +104,7 @@ Values Reductions::reduce(linalg::GenericOp op, llvm::ArrayRef<Point> points,
   const Nest nest = nestOf(op, points, grid);
   Values accumulators = parts_.evaluator.evaluate(op.getDpsInits().front(), points, grid);
   if (tile_.buffers > 1 && !parts_.shared.words().empty())
-    parts_.shared.barrier(); // Waits until the boxes of other operations have been read.
+    parts_.shared.barrier(); // Waits until operands that other reductions staged are read.
   emitLevel(nest, 0, LoopIndex(op.getNumLoops(), IndexExpr(0)), IndexExpr(0), accumulators);
   return accumulators;
 }
@@ -143,8 +147,8 @@ Reductions::Nest Reductions::nestOf(linalg::GenericOp op, llvm::ArrayRef<Point> 
     if (int64_t trips = extent / staged; trips != 1)
       outer.push_back({dim, IndexExpr(trips), staged});
   }
-  // Longer loops are placed inside shorter ones. The addresses and guards of windows depend only on
-  // the short loops and are then computed outside of the long ones.
+  // Longer loops are placed inside shorter ones. In a convolution, the addresses and guards of the
+  // window depend only on the short loops, and are then computed outside of the long ones.
   if (llvm::all_of(levels, [](const Level &level) { return level.trips.isConstant(); }))
     std::stable_sort(levels.begin(), levels.end(), [](const Level &a, const Level &b) {
       return a.trips.constant < b.trips.constant;
@@ -199,7 +203,7 @@ void Reductions::emitRest(const Nest &nest, size_t level, const LoopIndex &offse
                           const IndexExpr &stage, Values &accumulators) {
   const Level &ended = nest.levels[level];
   Nest rest = nest;
-  rest.levels.clear(); // Those up to `level`, and those inside of it that go over other dimensions.
+  rest.levels.clear(); // Levels up to `level`, and inner ones that go over other dimensions.
   for (auto [i, each] : llvm::enumerate(nest.levels))
     if (i <= level || each.dim != ended.dim)
       rest.levels.push_back(each);

@@ -1,8 +1,9 @@
-// Emits reductions: a reduction becomes a loop nest with one accumulator per point.
+// Emits reductions: a reduction becomes a loop nest with one accumulator for each point (element of
+// the reduction's result) that an invocation computes.
 //
 // Attentions are emitted by online_softmax.h, matmuls with cooperative matrices by matmul.h, and
-// reductions of rows that lanes share by row_reduction.h.
-// Results are cached by point, so a point is reduced once.
+// reductions of rows that the lanes (invocations) of a subgroup share by row_reduction.h. Results
+// are cached by point, so a point is reduced once.
 //
 // A long sum is computed in blocks: each block is summed from zero and then added to the total. The
 // rounding error then grows with the number of blocks + the block length instead of with their

@@ -1,3 +1,4 @@
+// Implements row_kernel.h.
 #include "codegen/tiling/emitter/row_kernel.h"
 
 #include "codegen/tiling/emitter/memory/result_store.h"
@@ -35,7 +36,7 @@ void RowKernel::storeChunk(const Point &row, const Columns &columns) {
   stores_.store(points, values);
 }
 
-/// Returns the point of the first element of the tile's row.
+/// Returns the point (index) of the first element of the tile's row.
 Point RowKernel::rowOf(llvm::ArrayRef<Value> tile) {
   auto shape = shapes_.shapeOf(shapes_.result());
   Point row;

@@ -1,11 +1,12 @@
 // Emits row kernels, such as softmax and normalisations: kernels with reductions over the last
 // dimension whose results are broadcast back over the same row.
 //
-// A subgroup shares a row; in the baseline, one invocation computes it. The row is divided into
-// runs of neighbouring elements, which are dealt to the lanes round-robin. row_reduction.h emits
-// the reductions. A row that fits into registers is loaded once, because the tensor evaluator
-// caches the elements that it has evaluated. A longer row is processed in chunks, once for each
-// reduction and once for the result.
+// A subgroup shares a row; in the baseline kernel, which uses no subgroup operations, one
+// invocation computes it. The row is divided into runs of neighbouring elements, which are dealt to
+// the lanes (the invocations of the subgroup) round-robin. row_reduction.h emits the reductions. A
+// row that fits into registers is loaded once, because the tensor evaluator caches the elements
+// that it has evaluated. A longer row is processed in chunks, which fit into registers, once for
+// each reduction and once for the result.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -33,8 +34,8 @@ public:
   /// Sets invocation.lane, which the other classes need before emit().
   static void placeInvocation(const TileShape &tile, IndexSpace &space, mlir::Value lane,
                               Invocation &invocation);
-  /// Emits the kernel. tile: the tile's coordinates, none with a CountingSink; the last one is not
-  /// used.
+  /// Emits the kernel. A tile is one row of the result. tile: the tile's coordinates, none with a
+  /// CountingSink, which builds nothing; the last coordinate is not used.
   void emit(llvm::ArrayRef<mlir::Value> tile);
 
 private:

@@ -1,3 +1,4 @@
+// Implements row_lanes.h.
 #include "codegen/tiling/emitter/row_lanes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,8 +39,9 @@ Columns RowLanes::shiftedColumnsOf(const IndexExpr &chunk, const IndexExpr &rowS
                                    int64_t held) {
   constexpr int64_t kRun = 4;
   const IndexExpr width(kRun), extent(tile_.rowLength);
-  // The number of elements of the first run that lie before the row. As an expression, it cancels
-  // out with rowStart in the addresses; as a variable, its range is known in the conditions.
+  // The number of elements of the first run that lie before the row. The columns contain it as an
+  // expression (`shift`), which cancels out with rowStart in addresses. The conditions contain it
+  // as a variable (`known`), because the range of a variable is known.
   const IndexExpr shift =
       space_.sub(rowStart, space_.scale(space_.floorDiv(rowStart, width), kRun));
   const IndexExpr known = space_.addVariable(sink_.index(shift), 0, kRun - 1, tile_.lanes == 1);

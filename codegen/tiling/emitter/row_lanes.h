@@ -1,7 +1,8 @@
-// Divides the elements of a row among the lanes of a subgroup, and combines the lanes' values.
+// Divides the elements of a row among the lanes (invocations) of a subgroup, and combines the
+// lanes' values.
 //
-// Row kernels and reductions of rows divide the columns of a row in this way, attention kernels the
-// keys of a block.
+// Row kernels (row_kernel.h) and reductions of rows (row_reduction.h) divide the columns of a row
+// in this way, attention kernels (online_softmax.h) the keys of a block of keys.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -14,7 +15,8 @@ namespace gantry::codegen {
 struct Columns {
   llvm::SmallVector<IndexExpr> index;  // The column of each element.
   llvm::SmallVector<IndexExpr> inside; // The element exists if this is >= 0. Constant 0: always.
-  llvm::SmallVector<IndexExpr> begun;  // If rows are shifted, this must be >= 0 too; else empty.
+  // With TileShape::shiftedRows, the element exists only if this is >= 0, too. Empty otherwise.
+  llvm::SmallVector<IndexExpr> begun;
 };
 
 class RowLanes {
@@ -38,7 +40,8 @@ public:
   /// `carried`. Returns the results of the loop. rowStart: as in shiftedColumnsOf().
   Values forChunks(const IndexExpr &rowStart, Values carried,
                    llvm::function_ref<void(const Columns &, Values &)> body);
-  /// Returns, for each column, the guard under which it exists.
+  /// Returns, for each column, the guard under which it exists: the number of a set of conditions
+  /// (guards.h).
   llvm::SmallVector<int32_t> guardsOf(const Columns &columns);
 
   using Combine = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;

@@ -1,3 +1,4 @@
+// Implements row_reduction.h.
 #include "codegen/tiling/emitter/row_reduction.h"
 
 #include "codegen/tiling/emitter/body_evaluator.h"
@@ -18,7 +19,8 @@ constexpr int64_t kMaxPartialSums = 4; // Independent accumulators of a lane, wh
 
 } // namespace
 
-/// Applies the reduction to the elements of a chunk. `sums` are its partial results.
+/// Applies the reduction to the elements of a chunk, whose columns are `columns`, and updates the
+/// lane's partial results `sums`.
 void RowReduction::accumulateChunk(linalg::GenericOp op, const Point &point, const Columns &columns,
                                    Values &sums) {
   llvm::SmallVector<unsigned> reduced;

@@ -1,3 +1,4 @@
+// Implements staging.h.
 #include "codegen/tiling/emitter/staging.h"
 
 #include "codegen/tiling/emitter/memory/result_store.h"
@@ -87,7 +88,8 @@ void Staging::fill(OpOperand *operand, const Box &box, const PointGrid &grid) {
       conditions.push_back(point.index.back());
       conditions.push_back(space_.sub(space_.sub(shape[e], IndexExpr(1)), point.index.back()));
     }
-    // Elements beyond a ragged edge are read only by points that are not stored.
+    // An element beyond the edge of the tensor may have any value: only points that are not stored
+    // read it.
     bool never = false;
     point.guard = guards_.with(0, conditions, never);
     Value value = evaluator_.evaluate(operand->get(), {point}, grid).front();

@@ -1,13 +1,14 @@
 // Stages operands of a reduction in shared memory: the invocations of a workgroup together load
 // each element that the workgroup needs once, and then read it from shared memory.
 //
-// The part of an operand that a workgroup needs for some steps of the reduction is a box. Its start
-// and extents follow from the operand's index expressions over the workgroup's points: the terms of
-// an index that all invocations share are the start, and the range of the other terms is the
-// extent. The elements of the box are evaluated before they are stored, so a pad or a
-// dequantisation that is fused into the operand is computed once per element.
+// The part of an operand that a workgroup needs for some steps of the reduction is a box. (A step
+// is one combination of values of the reduction's loop counters.) The start and the extents of the
+// box follow from the operand's index expressions at the points (elements of the result) that the
+// workgroup computes: the terms of an index that all invocations share are the start, and the range
+// of the other terms is the extent. The elements of the box are evaluated before they are stored,
+// so a pad or a dequantisation that is fused into the operand is computed once per element.
 //
-// Cooperative matrices stage their operands themselves (matmul.h).
+// Kernels with cooperative matrices do not use this class: Matmul (matmul.h) stages their operands.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -19,7 +20,7 @@ namespace gantry::codegen {
 class ResultStore;
 class TensorEvaluator;
 
-/// The steps of a reduction that are staged at once.
+/// A stage: the steps of a reduction whose operands are in shared memory at one time.
 struct Stage {
   LoopIndex offsets;                // The first step, as coordinates of all loops.
   llvm::SmallVector<int64_t> spans; // The number of steps from there on, by reduction dimension.
@@ -34,8 +35,8 @@ public:
       : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
         guards_(context.guards), shared_(shared), stores_(stores), evaluator_(evaluator) {}
 
-  /// Stages the operands of `op` whose elements several invocations or steps read. points: the
-  /// invocation's points of the reduction.
+  /// Stages the operands of `op` whose elements are read by several invocations or in several
+  /// steps. points: the invocation's points of the reduction's result.
   void stage(mlir::linalg::GenericOp op, const Stage &stage, llvm::ArrayRef<Point> points,
              const PointGrid &grid);
   /// Returns whether the last stage() of the operand's operation staged it.
@@ -45,8 +46,9 @@ public:
               llvm::ArrayRef<LoopIndex> loops);
 
   /// Stores the result through shared memory, so that neighbouring invocations store neighbouring
-  /// vectors. Returns false, and stores nothing, if TileShape::stageResult is not set, if no
-  /// operand is staged, or if the result does not consist of whole vectors.
+  /// vectors. points: those of this invocation. Returns false, and stores nothing, if
+  /// TileShape::stageResult is not set, if no operand is staged, or if the result does not consist
+  /// of whole vectors of four elements.
   bool storeResult(llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);
 
 private:

@@ -1,3 +1,4 @@
+// Implements tensor_evaluator.h.
 #include "codegen/tiling/emitter/tensor_evaluator.h"
 
 #include "codegen/tiling/emitter/body_evaluator.h"
@@ -210,7 +211,7 @@ Values TensorEvaluator::evaluatePad(tensor::PadOp pad, llvm::ArrayRef<Point> poi
   const bool byLoads = isZeroPadOfArgument(pad);
   Values values =
       byLoads
-          ? onDistinctPoints(pad.getOperation(), inner, // Loads of the source itself have no zeros.
+          ? onDistinctPoints(pad.getOperation(), inner, // Not the source: its loads have no zeros.
                              [&](llvm::ArrayRef<Point> distinct) {
                                return access_.load(cast<BlockArgument>(pad.getSource()), distinct,
                                                    MemoryAccess::Outside::kZero);

@@ -1,10 +1,11 @@
-// Evaluates tensors of a dispatch at points. This recursion generates a kernel.
+// Evaluates tensors of a dispatch (the operations of one kernel) at points. A point is one element
+// of a tensor (sink/point.h). This recursion generates a kernel.
 //
 // To evaluate a tensor, the evaluator emits the operation that produces it and evaluates the
-// operands of that operation. Pads become guards, slices and views become index arithmetic,
-// elementwise operations are cloned per point (body_evaluator.h), and reductions become loop nests
-// (reduction.h). The recursion ends at the kernel's arguments, which are loaded
-// (memory/memory_access.h).
+// operands of that operation. Pads become guards, the conditions under which a point lies inside
+// its tensor (guards.h). Slices and views become index arithmetic, elementwise operations are
+// cloned per point (body_evaluator.h), and reductions become loop nests (reduction.h). The
+// recursion ends at the kernel's arguments, which are loaded (memory/memory_access.h).
 //
 // To support another operation: add a case to evaluateDistinct, and add the operation to
 // isComputeOp in codegen/passes/fusion_groups.cpp.
@@ -30,8 +31,8 @@ public:
         keepsElements_(context.tile.rowLength != 0) {}
 
   /// Returns the tensor's elements at these points. Values may be null if sink.unsupported() is
-  /// set. grid: the arrangement of the points of the kernel's result, or of a reduction, for which
-  /// the elements are evaluated.
+  /// set, that is, if a kernel cannot compute an operation. grid: the arrangement of the points of
+  /// the kernel's result, or of a reduction, for which the elements are evaluated.
   Values evaluate(mlir::Value tensor, llvm::ArrayRef<Point> points, const PointGrid &grid);
   /// Returns a scalar (float, integer or index) that the kernel's function defines outside of any
   /// body.

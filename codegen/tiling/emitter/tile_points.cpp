@@ -1,3 +1,4 @@
+// Implements tile_points.h.
 #include "codegen/tiling/emitter/tile_points.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,10 +16,11 @@ constexpr int64_t kWidth = 4; // Elements of a vector.
 /// The invocation's points along one tile dimension.
 struct TilePoints::Line {
   llvm::SmallVector<IndexExpr> index;
-  // The point lies inside the result if this is >= 0. With hasPartialRun, its run does at least in
-  // part, and the point does if its index is also below the extent.
+  // By point: the point lies inside the result if this is >= 0. With hasPartialRun, >= 0 only says
+  // that the point's run lies inside at least in part; the point itself lies inside if, in
+  // addition, its index is below the extent.
   llvm::SmallVector<IndexExpr> inside;
-  // The last run of the lanes' points may lie partly beyond the result.
+  // Whether the last run of the lanes' points may lie partly beyond the result.
   bool hasPartialRun = false;
 };
 
@@ -118,7 +120,9 @@ void TilePoints::addLanePoint(Line &line, int64_t j, const IndexExpr &extent,
   if (space_.range(inside).low < 0) {
     sink_.count(Cost::kArithmetic);
     Value value = sink_.create<arith::MinSIOp>(sink_.index(position), sink_.index(last));
-    if (space_.range(last).low < 0) // There may be no whole run. The first vector is then padded.
+    // If the extent has no whole run, index 0 is used. Loading a vector there is valid: texel
+    // buffers are padded to whole vectors (isPaddedView() in vector_views.h).
+    if (space_.range(last).low < 0)
       value = sink_.create<arith::MaxSIOp>(value, sink_.create<arith::ConstantIndexOp>(0));
     clamped = space_.addVariable(value, 0, space_.range(last).high, true);
   }
@@ -132,7 +136,7 @@ TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
                                     const IndexExpr &coordinate, const IndexExpr &place,
                                     const Invocation &invocation) {
   Line line;
-  // tail() computes the partial run of a tile with one dimension.
+  // The partial run of a tile with one dimension belongs to no lane; tail() returns its points.
   line.hasPartialRun = tile_.hasLanesAlong(dim) && extent.isConstant() &&
                        extent.constant % tile_.run != 0 && shapes_.tileSpace(tile_).size() > 1;
   const IndexExpr base = space_.scale(coordinate, tile_.extent(dim));
@@ -146,8 +150,9 @@ TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
                              : isStaged() ? space_.add(IndexExpr(j * tile_.threads[dim]), place)
                                           : IndexExpr(j);
     line.index.push_back(space_.add(base, within));
-    // The first point of an unstaged tile always lies inside the result. With lanes it is treated
-    // like the others, because lanes load together what has the same conditions.
+    // The first point of an unstaged tile always lies inside the result. If lanes share the tile,
+    // it is treated like the other points, because lanes can load vectors together only if the
+    // guards of the vectors have the same kind of conditions.
     const IndexExpr tested =
         tile_.matrix ? guards_.testedIndex(line.index.back(), extent) : line.index.back();
     line.inside.push_back(j > 0 || isStaged() || (tile_.lanes > 1 && !tile_.reducesRows)
@@ -174,8 +179,8 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
       invocation.lane = coordinate;
     const Line line = lineOf(d, space[d], coordinate, places[d], invocation);
     const bool isRagged = !space[d].isConstant() || space[d].constant % tile_.extent(d) != 0;
-    // Texel loads may touch elements beyond a row, so a vector is loaded if its first element
-    // exists.
+    // Loads through texel buffers may touch elements beyond a row. If four points are one vector,
+    // the vector is therefore loaded if its first element exists.
     const bool byVectors =
         readsTexels_ && tile_.lanes == 1 && d + 1 == space.size() && tile_.result[d] % kWidth == 0;
     Points next;

@@ -1,5 +1,6 @@
-// Computes the points of the result that an invocation computes, and the invocation's position
-// among the invocations that share a tile.
+// Computes the points (elements) of the result that an invocation computes, and the invocation's
+// position among the invocations that share a tile. A tile is the part of the result that one
+// invocation, subgroup or workgroup computes (tile_shape.h).
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -12,8 +13,8 @@ namespace gantry::codegen {
 struct InvocationIds {
   // The tile's coordinates: its position along each tile dimension (tile_shape.h).
   llvm::ArrayRef<mlir::Value> tile;
-  // The invocation's number: in the workgroup for staged tiles without cooperative matrices,
-  // otherwise in the subgroup.
+  // The invocation's number: in the workgroup for tiles that stage operands in shared memory
+  // without cooperative matrices, otherwise in the subgroup.
   mlir::Value lane;
   mlir::Value subgroup; // The subgroup's number in the workgroup, for cooperative matrices.
 };
@@ -30,14 +31,15 @@ public:
 
   /// The points of the invocation, in row-major order of the tile.
   struct Points {
-    std::vector<Point> load;  // The points at which operands are loaded, with the loads' guards.
-    std::vector<Point> store; // The points that are stored, with the stores' guards.
+    std::vector<Point> load;  // The points at which operands are loaded, with guards for loads.
+    std::vector<Point> store; // The points that are stored, with guards (guards.h) for stores.
   };
   /// Computes the points and sets the invocation's position.
   Points compute(const InvocationIds &ids, Invocation &invocation);
 
-  /// Returns the points beyond the last whole run, if lanes share a tile of one dimension.
-  /// compute() gives them to no lane. Other tiles have no such points.
+  /// Returns the points beyond the last whole run, if lanes (the invocations of a subgroup) share a
+  /// tile of one dimension. A run is a group of TileShape::run neighbouring points of one lane.
+  /// compute() gives these points to no lane. Other tiles have no such points.
   std::vector<Point> tail();
 
 private:

@@ -1,3 +1,4 @@
+// Implements building_sink.h.
 #include "codegen/tiling/sink/building_sink.h"
 
 #include "codegen/dialect/rounding.h"
@@ -53,9 +54,9 @@ Values BuildingSink::clone(Operation &op, llvm::function_ref<Value(Value)> opera
     mapping.map(operand, value);
     operands.push_back(value.getAsOpaquePointer());
   }
-  // The key contains the operation itself, because its name, attributes and types are the same for
-  // all points.
-  auto [found, inserted] = clones_.try_emplace({{&op, block()}, std::move(operands)});
+  // The key contains the operation in the body instead of its name, attributes and types, because
+  // all points clone the same operation.
+  auto [found, inserted] = clones_.try_emplace({{&op, block()}, operands});
   if (!inserted)
     return found->second;
   Value wide;
@@ -75,6 +76,8 @@ Value BuildingSink::index(const IndexExpr &expr) {
   return space_.materialize(expr, builder_, loc_);
 }
 
+/// Also records, for slices(), how far one step of the outermost tile coordinate advances in the
+/// buffer, and whether the elements that the steps touch overlap.
 Value BuildingSink::address(unsigned buffer, const IndexExpr &expr, int64_t elements) {
   const auto [rest, step] = space_.withoutVariable(expr, outermost_);
   const IndexRange bounds = space_.range(rest);

@@ -1,4 +1,5 @@
-// The sink that builds a kernel's IR. One sink serves one kernel and one thread.
+// The sink that builds a kernel's IR (kernel_sink.h has the interface). One sink serves one kernel
+// and one thread.
 #pragma once
 
 #include "codegen/tiling/sink/kernel_sink.h"
@@ -10,9 +11,9 @@ namespace gantry::codegen {
 
 class BuildingSink final : public KernelSink {
 public:
-  /// The views of a kernel's buffer: single elements, and groups of four elements (vectorTypeOf in
-  /// vector_views.h). The groups of `vector` are aligned; those of skipping[i] begin i + 1 elements
-  /// later.
+  /// The views of a kernel's buffer: `scalar` has single elements, the others have groups of four
+  /// elements (vectorTypeOf in emitter/memory/vector_views.h). The groups of `vector` are aligned;
+  /// those of skipping[i] begin i + 1 elements later.
   struct Buffer {
     mlir::Value scalar, vector;
     llvm::SmallVector<mlir::Value, 0> skipping;
@@ -25,15 +26,17 @@ public:
                llvm::ArrayRef<Buffer> buffers)
       : builder_(builder), loc_(loc), space_(space), buffers_(buffers.begin(), buffers.end()) {}
 
-  /// Sets the workgroup's shared memory, before a staged tile is emitted.
+  /// Sets the array in the workgroup's shared memory that pool() returns. Call this before a kernel
+  /// that uses shared memory is emitted.
   void setPool(mlir::Value pool) { pool_ = pool; }
 
-  /// Returns how the kernel can be launched in slices along its outermost tile coordinate, the
-  /// variable of setOutermost(): for each buffer, the number n of elements by which one step of the
-  /// coordinate advances. Step i touches only the elements [i * n, (i + 1) * n) of the buffer;
-  /// n = 0 means that every step may touch the whole buffer. Nothing else depends on the
-  /// coordinate, so a range of steps is the same kernel on a part of each buffer. None if the
-  /// kernel does not have this form. Call after the kernel was emitted.
+  /// Returns how the kernel can be launched in slices, for devices that cannot bind a whole buffer.
+  /// A slice is a range of steps of the outermost tile coordinate, the variable of setOutermost().
+  /// Returns, for each buffer, the number n of elements by which one step of the coordinate
+  /// advances: step i touches only the elements [i * n, (i + 1) * n) of the buffer. n = 0 means
+  /// that every step may touch the whole buffer. Nothing else depends on the coordinate, so a slice
+  /// is the same kernel on a part of each buffer. None if the kernel does not have this form. Call
+  /// after the kernel was emitted.
   std::optional<llvm::SmallVector<int64_t>> slices() const;
 
   void count(Cost, double) override {}
@@ -80,8 +83,9 @@ private:
   using CloneKey = std::pair<std::pair<void *, const void *>, std::vector<const void *>>;
   std::map<CloneKey, Values> clones_;
 
-  int32_t outermost_ = -1;     // The variable of setOutermost(), or -1.
-  bool outermostUsed_ = false; // An expression depends on it in a way that forbids slices.
+  int32_t outermost_ = -1; // The variable of setOutermost(), or -1.
+  // Whether an expression depends on outermost_ in a way that forbids slices.
+  bool outermostUsed_ = false;
   std::map<unsigned, int64_t> advances_; // Elements per step of outermost_, by buffer.
 };
 

@@ -1,5 +1,5 @@
-// The sink that counts the operations of a kernel and builds nothing. Values are null. One sink
-// serves one kernel and one thread.
+// The sink that counts the operations of a kernel and builds nothing (kernel_sink.h has the
+// interface). The values that it returns are null. One sink serves one kernel and one thread.
 #pragma once
 
 #include "codegen/tiling/sink/kernel_sink.h"
@@ -17,10 +17,11 @@ struct OperationCounts {
 
 class CountingSink final : public KernelSink {
 public:
-  /// The operations that one invocation executes.
+  /// The operations that one invocation executes, with the assumed number of rounds of each loop.
   const OperationCounts &counts() const { return counts_; }
-  /// The operations in the kernel's code: those of a loop's body count once. Hoisted arithmetic is
-  /// left out, and a scattered vector access counts as two.
+  /// The operations in the kernel's code: those of a loop's body count once. Arithmetic that was
+  /// passed to countHoisted() is left out. A vector access in which each invocation touches a cache
+  /// line of its own counts as two (kScatteredCost in emitter/memory/vector_groups.h).
   const OperationCounts &emitted() const { return emitted_; }
 
   void count(Cost kind, double times) override {

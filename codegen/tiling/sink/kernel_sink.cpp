@@ -1,3 +1,4 @@
+// Implements the free functions of kernel_sink.h.
 #include "codegen/tiling/sink/kernel_sink.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

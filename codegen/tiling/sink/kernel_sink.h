@@ -1,18 +1,20 @@
-// The interface through which KernelEmitter and its classes write a kernel.
+// The interface through which KernelEmitter (emitter/kernel_emitter.h) and the classes that it uses
+// write a kernel.
 //
 // The same code generates a kernel and predicts its cost. With a BuildingSink it builds the
 // kernel's IR. With a CountingSink it counts the operations of that IR, and tile_cost.h predicts a
-// cost from the counts. The classes that generate code do not know which sink they have, so a tile
-// is always judged by the code that would be emitted for it.
+// cost from the counts. The classes that generate code do not know which sink they have. A tile,
+// the part of the result that an invocation, subgroup or workgroup computes (tile_shape.h), is
+// therefore always judged by the code that would be emitted for it.
 //
-// Each step states the operation that it builds and the cost of the operation:
+// The generating code states each operation that it builds, and the operation's cost:
 //
 //   sink.count(Cost::kArithmetic);
 //   Value sum = sink.create<arith::AddFOp>(a, b);
 //
 // The counting sink builds nothing and returns null values. Code outside of build() must therefore
-// not use the members of a value. Addresses cost nothing in the model, except for clamping and
-// divisions.
+// not use the members of a value. The cost model takes the computation of addresses as free, except
+// for clamping and divisions.
 //
 // Threads: a sink belongs to one kernel and one thread.
 #pragma once
@@ -75,22 +77,23 @@ public:
 
   /// Materialises an expression as arith operations on index.
   virtual mlir::Value index(const IndexExpr &expr) = 0;
-  /// Materialises an address in a buffer's view whose entries have `elements` elements each. `expr`
-  /// is the number of the entry.
+  /// Materialises an address in one of a buffer's views (see "memory" below). An entry of the view
+  /// has `elements` elements; `expr` is the number of the entry.
   virtual mlir::Value address(unsigned buffer, const IndexExpr &expr, int64_t elements) = 0;
   /// Index expressions contain a variable for each index that the body of a linalg.generic computes
-  /// from data, as a gather does. Returns the value by which such a variable is found again.
-  /// inBody: the value in the body of the operation. computed: the clone of inBody that was emitted
-  /// for one element of the result. The counting sink has no clones, so it returns inBody, and all
-  /// elements share one variable.
+  /// from data, as a gather does. Returns the value that identifies this variable, so that the same
+  /// index gets the same variable again. inBody: the value in the body of the operation. computed:
+  /// the clone of inBody that was emitted for one element of the result. The counting sink has no
+  /// clones, so it returns inBody, and all elements share one variable.
   virtual mlir::Value symbolOf(mlir::Value inBody, mlir::Value computed) = 0;
 
   // ---- memory ----------------------------------------------------------------------------------
 
   // Buffers are numbered: the tensor arguments of the kernel in order, then the result. Each buffer
   // has a view of single elements and a view of aligned groups of four elements (vec4, or a 32-bit
-  // word of four bytes). The result of a kernel that reads texels has three more views of groups,
-  // which begin one to three elements later. Addresses are in the units of the view.
+  // word of four bytes). If a kernel reads its operands through texel buffers, its result has three
+  // more views of groups, which begin one to three elements later. An address is the number of an
+  // entry of the view: of an element or of a group.
   virtual mlir::Value loadElement(unsigned buffer, mlir::Value address) = 0;
   virtual mlir::Value loadVector(unsigned buffer, mlir::Value address) = 0;
   virtual void storeElement(unsigned buffer, mlir::Value value, mlir::Value address) = 0;
@@ -98,12 +101,12 @@ public:
   /// Other numbers than 0 are allowed only for the result of a kernel that reads texels.
   virtual void storeVector(unsigned buffer, mlir::Value value, mlir::Value address,
                            int64_t skipped) = 0;
-  /// The workgroup's shared memory.
+  /// The array that is the workgroup's shared memory.
   virtual mlir::Value pool() = 0;
 
   // ---- lanes -----------------------------------------------------------------------------------
 
-  /// Returns, in all lanes, the value that lane number `lane` of the subgroup has.
+  /// Returns, in all lanes (the invocations of a subgroup), the value that lane number `lane` has.
   virtual mlir::Value shuffle(mlir::Value value, int64_t lane) = 0;
   /// Returns the value of the lane whose number is this lane's number XOR `mask`.
   virtual mlir::Value shuffleXor(mlir::Value value, int64_t mask) = 0;
@@ -123,8 +126,9 @@ public:
   virtual void loop(const IndexExpr &trips, double rounds, Values &carried, LoopBody body) = 0;
   /// Makes code that runs if the condition holds.
   virtual void ifTrue(mlir::Value condition, llvm::function_ref<void()> body) = 0;
-  /// Like ifTrue, except that all bodies under one guard share one scf.if. `blocks` maps each guard
-  /// to the block of its scf.if.
+  /// Like ifTrue, for a guard, which is the number of a set of conditions (emitter/guards.h).
+  /// `test` emits the test of these conditions. All bodies under one guard share one scf.if.
+  /// `blocks` maps each guard to the block of its scf.if.
   using GuardedBlocks = std::map<int32_t, mlir::Block *>;
   virtual void ifGuard(GuardedBlocks &blocks, int32_t guard, llvm::function_ref<mlir::Value()> test,
                        llvm::function_ref<void()> body) = 0;
@@ -132,7 +136,8 @@ public:
   virtual mlir::Block *block() = 0;
 
   /// Tells the sink which index variable is the position of the tile along the outermost dimension
-  /// of the result that is divided into several tiles.
+  /// of the result that is divided into several tiles. Launches of the kernel can be cut along this
+  /// dimension (BuildingSink::slices).
   virtual void setOutermost(int32_t variable) = 0;
 
   // ---- failure ---------------------------------------------------------------------------------

@@ -1,3 +1,4 @@
+// Implements operation_cost.h.
 #include "codegen/tiling/sink/operation_cost.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,8 +11,9 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
-/// Returns the cost of a maximum or minimum. Only a constant operand is known not to be NaN, and to
-/// be no zero of the other sign, which take more operations.
+/// Returns the cost of a maximum or minimum. If one operand is a constant, that operand is not NaN,
+/// and the operands are not two zeros of different sign. Otherwise both cases must be handled,
+/// which takes more operations.
 static double costOfExtreme(Operation *op) {
   const bool hasConstant = llvm::any_of(op->getOperands(), [](Value operand) {
     return operand.getDefiningOp<arith::ConstantOp>() != nullptr;

@@ -1,4 +1,4 @@
-// The costs of operations of a kernel's body.
+// The costs of the operations of a kernel's body, for the cost model (tile_cost.h).
 #pragma once
 
 #include "mlir/IR/Operation.h"

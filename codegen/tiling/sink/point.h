@@ -1,4 +1,5 @@
-// Points (coordinates of elements) of tensors that a kernel evaluates together.
+// Points of tensors that a kernel evaluates together. A point is one element of a tensor, given by
+// its index along each dimension.
 #pragma once
 
 #include "codegen/tiling/index_expr.h"
@@ -8,15 +9,17 @@
 
 namespace gantry::codegen {
 
-/// SSA values of the kernel, in most places one per point. They are null with a counting sink.
+/// SSA values of the kernel, in most places one per point. They are null with a CountingSink
+/// (counting_sink.h), which predicts a kernel's cost and builds nothing.
 using Values = llvm::SmallVector<mlir::Value>;
 
-/// The coordinates of a linalg operation's loops.
+/// The values of the loop counters of a linalg operation, by loop.
 using LoopIndex = llvm::SmallVector<IndexExpr, 6>;
 
-/// A point of a tensor. `guard` (guards.h) is the set of conditions under which the point lies
-/// inside the tensor. A load whose guard is false reads element 0 instead, and its value does not
-/// matter unless the caller asks for zeros (MemoryAccess::Outside).
+/// A point of a tensor. `guard` is the number of a set of conditions under which the point lies
+/// inside the tensor (emitter/guards.h); 0 is the empty set. A load whose guard does not hold reads
+/// element 0 of the buffer instead, and its value does not matter unless the caller asks for zeros
+/// (MemoryAccess::Outside in emitter/memory/memory_access.h).
 struct Point {
   llvm::SmallVector<IndexExpr, 4> index;
   int32_t guard = 0;
@@ -29,11 +32,11 @@ inline std::vector<IndexExpr> keyOf(const Point &point) {
 }
 
 /// The arrangement of the points that an invocation evaluates together, as a grid in row-major
-/// order. Reductions group their accumulators by the grid, unless the number of points differs from
-/// the grid's size.
+/// order. Reductions divide their accumulators into groups by this grid (accumulationGroups() in
+/// emitter/accumulation.h), unless the number of points differs from the grid's size.
 struct PointGrid {
   llvm::SmallVector<int64_t> extents;
-  unsigned laneDim = 0; // The dimension along which the lanes of a subgroup lie.
+  unsigned laneDim = 0; // The dimension along which the lanes (invocations) of a subgroup lie.
 };
 
 } // namespace gantry::codegen

@@ -1,3 +1,4 @@
+// Implements Compaction.
 #include "engine/heap/extras/compaction.h"
 
 #include "engine/heap/extras/device_copies.h"
@@ -15,21 +16,22 @@ Compaction::Compaction(Heap &heap)
     : heap_(heap), moves_(heap.components().options.host),
       passedOver_(heap.components().options.host) {
   const Locked locked(heap.components().growth.lock());
-  heap.components().growth.addStep(
-      {[](void *user, const Pressure &) {
-         CompactResult result;
-         const HeapCode code = static_cast<Compaction *>(user)->compactLocked(UINT64_MAX, &result);
-         return code != HeapCode::kOk    ? code
-                : result.movedBytes != 0 ? HeapCode::kOk
-                                         : HeapCode::kExhausted;
-       },
-       this});
+  step_ = {[](void *user, const Pressure &) {
+             CompactResult result;
+             const HeapCode code =
+                 static_cast<Compaction *>(user)->compactLocked(UINT64_MAX, &result);
+             return code != HeapCode::kOk    ? code
+                    : result.movedBytes != 0 ? HeapCode::kOk
+                                             : HeapCode::kExhausted;
+           },
+           this};
+  heap.components().growth.addStep(step_);
 }
 
 Compaction::~Compaction() {
   HeapComponents &components = heap_.components();
   const Locked locked(components.growth.lock());
-  components.growth.removeSteps(this);
+  components.growth.removeStep(step_);
   for (const CopyInFlight &copy : copies_) {
     if (copy.list != nullptr)
       (void)settle(components, copy.ticket); // returns at once if the device is lost
@@ -43,6 +45,8 @@ HeapCode Compaction::compact(uint64_t maxBytes, CompactResult *result) {
   out = {};
   HeapComponents &components = heap_.components();
   const Locked locked(components.growth.lock());
+  // A call asks for a small heap. Without forget(), a kind that is "quick" (retention.h) could soon
+  // reserve as many bytes as before.
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
     components.slabs.retention(kind).forget();
   return compactLocked(maxBytes, &out);
@@ -149,7 +153,7 @@ bool Compaction::holdsUnmovable(ArenaAccess &access, uint32_t poolIndex, uint32_
   for (uint32_t block = tlsf.firstOf(victim); block != kNone; block = tlsf.nextOf(block)) {
     const Tlsf::Range range = tlsf.at(block);
     if (!range.used || access.record(range.user).references == 0)
-      continue; // a pending range becomes free when its points have passed
+      continue; // free, or the range of a released buffer, which becomes free without a move
     const uint16_t flags = access.record(range.user).flags;
     if ((flags & kMovable) == 0 || (flags & kMoving) != 0 ||
         heap_.components().handles.tail(range.user).pins != 0)
@@ -161,8 +165,8 @@ bool Compaction::holdsUnmovable(ArenaAccess &access, uint32_t poolIndex, uint32_
 // ---- moving ------------------------------------------------------------------------------------
 
 // Fills moves_: allocates new blocks outside the victim for at most maxBytes of its buffers, and
-// marks their records as moving. Returns the number of moves. Passes a slab over that holds a
-// buffer which may not move.
+// marks their records as moving. Returns the number of moves. If the victim holds a buffer that may
+// not move, passes the victim over (does not try it again in this pass) and returns 0.
 uint32_t Compaction::planMoves(Arena &arena, uint32_t poolIndex, uint32_t victim,
                                uint64_t maxBytes) {
   moves_.clear();
@@ -247,7 +251,8 @@ HeapCode Compaction::submitMoves(uint64_t *ticket) {
 
 // Ends the moves. If the copies were submitted (`moved`), each record gets its new block, and the
 // old range becomes a pending release that waits for the copy. Otherwise the new blocks become free
-// and the records are as before. Then the ranges of buffers that were released meanwhile are freed.
+// and the records are as before. The new ranges of buffers that were released meanwhile are then
+// freed, or become pending releases too.
 void Compaction::finishMoves(Arena &arena, uint32_t poolIndex, uint64_t ticket, bool moved) {
   HeapComponents &components = heap_.components();
   ArenaAccess access(arena);
@@ -305,8 +310,8 @@ bool Compaction::addTightSlab(Arena &arena, uint32_t poolIndex, uint32_t victim)
              HeapCode::kOk;
 }
 
-// Moves at most maxBytes of the victim's buffers with one submission. Passes the victim over if
-// none can be moved.
+// Moves at most maxBytes of the victim's buffers with one submission. If none can be moved, passes
+// the victim over, unless earlier moves of the call leave too little of maxBytes.
 HeapCode Compaction::movePart(Arena &arena, uint32_t pool, uint32_t victim, uint64_t maxBytes,
                               CompactResult *result) {
   uint32_t count = planMoves(arena, pool, victim, maxBytes);

@@ -1,15 +1,17 @@
 // Compaction: moves the buffers of a sparsely used slab into other slabs of the same arena and
 // pool, by copies on the device, and gives the empty slab back to the driver when the copies are
-// done.
+// done. A slab is a driver allocation of the heap; a pool is the set of an arena's slabs for
+// buffers of similar sizes (arena.h).
 //
 // The slab to empty (the victim) is the one with the smallest used fraction whose contents fit into
 // the rest of the pool, or into a new slab that is at least an eighth smaller than the victim. A
 // slab that holds a buffer which may not move is skipped: only buffers with BufferRequest::movable
-// that are not pinned are moved. The old range of a buffer is a pending release until the copy is
-// done. The device runs submissions in order, so work that is submitted after a move reads the
-// buffer at its new place.
+// that are not pinned are moved. The old range of a buffer is a pending release (a range that work
+// may still use) until the copy is done. The device runs submissions in order, so work that is
+// submitted after a move finds the contents at the buffer's new place.
 //
-// While the object exists, it is a step of the heap's pressure ladder (growth.h). Destroy it before
+// While the object exists, it is a step of the heap's pressure ladder, the list of measures that an
+// allocation tries in turn when the driver or a budget refuses memory (growth.h). Destroy it before
 // the heap. Threads: any; the growth lock guards the state. Errors: HeapCode. If a submission
 // fails, the buffers that it was to move stay where they are. Units: bytes.
 #pragma once
@@ -36,9 +38,10 @@ public:
   Compaction(const Compaction &) = delete;
   Compaction &operator=(const Compaction &) = delete;
 
-  /// Gives all empty slabs of the heap back to the driver, then moves at most maxBytes to empty
-  /// more of them. Submits the copies and does not wait: an emptied slab goes back in this call if
-  /// its copies are already done, else in a later one. A range longer than maxBytes is not moved.
+  /// Gives all empty slabs of the heap back to the driver, then moves buffers of at most maxBytes
+  /// in total, so that more slabs become empty. Submits the copies and does not wait: an emptied
+  /// slab goes back in this call if its copies are already done, else in a later one. A range
+  /// longer than maxBytes is not moved.
   HeapCode compact(uint64_t maxBytes, CompactResult *result = nullptr);
   /// Bytes that this object has moved so far. Takes no lock.
   uint64_t movedBytes() const { return movedBytes_.load(std::memory_order_relaxed); }
@@ -74,6 +77,7 @@ private:
   void passOver(uint32_t slab);
 
   Heap &heap_;
+  PressureStep step_;
   HostArray<Move> moves_;
   std::atomic<uint64_t> movedBytes_{0};
   HostArray<uint64_t> passedOver_; // Per slab: the last pass in which it could not be emptied.

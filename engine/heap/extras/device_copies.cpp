@@ -1,3 +1,4 @@
+// Implements the copies with command lists of their own, each of which is waited for.
 #include "engine/heap/extras/device_copies.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Implements FrameRing.
 #include "engine/heap/extras/frame_ring.h"
 
 #include "engine/base/align.h"

@@ -5,9 +5,10 @@
 //   ring.allocate(...)     any number of times
 //   ring.endFrame(ticket)  after the frame's work was submitted; ticket is from Device::submit()
 //
-// allocate() returns kBusy if the ring has no room beside the frames in flight and the current one.
-// It does not wait: the caller waits for the oldest frame, or allocates a buffer from the heap. A
-// caller that never calls endFrame() has a linear allocator, which reset() empties.
+// allocate() returns kBusy if the current frame and the frames in flight (those that the device has
+// not finished) leave no room. It does not wait: the caller waits for the oldest frame, or
+// allocates a buffer from the heap. A caller that never calls endFrame() has a linear allocator,
+// which reset() empties.
 //
 // Ownership: the ring holds its buffer, and the heap must outlive the ring. Threads: one at a time.
 // Units: bytes.

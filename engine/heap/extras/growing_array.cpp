@@ -1,3 +1,4 @@
+// Implements GrowingArray.
 #include "engine/heap/extras/growing_array.h"
 
 #include "engine/base/align.h"
@@ -7,7 +8,7 @@
 namespace gantry::heap {
 namespace {
 
-constexpr uint64_t kLargestPiece = 64 << 20;
+constexpr uint64_t kMaxPieceBytes = 64 << 20;
 
 } // namespace
 
@@ -35,7 +36,7 @@ HeapCode GrowingArray::grow(uint64_t sizeBytes) {
   const uint64_t whole = roundUp(rangeBytes(), granularity);
   const uint64_t need = roundUp(sizeBytes, granularity) - committed_;
   const uint64_t wanted =
-      std::min(std::max(need, roundUp(std::min(committed_, kLargestPiece), granularity)),
+      std::min(std::max(need, roundUp(std::min(committed_, kMaxPieceBytes), granularity)),
                whole - committed_);
   Status status = device_->commit(*range_, committed_, wanted);
   if (status.isOk()) {

@@ -30,9 +30,10 @@ public:
   /// kTooLarge if sizeBytes exceeds the range, and kExhausted if the driver has no memory or if the
   /// call would add more bytes than one driver allocation may have. On failure nothing has changed.
   HeapCode grow(uint64_t sizeBytes);
-  /// Gives the storage beyond sizeBytes (rounded up to the granularity) back to the driver. No
-  /// submission may use that storage any more. If there is no storage beyond sizeBytes, does
-  /// nothing and returns kOk. Before reserve(), returns kTooLarge unless sizeBytes is 0.
+  /// Gives the storage beyond sizeBytes (rounded up to VirtualMemoryInfo::granularityBytes) back to
+  /// the driver. No submission may use that storage any more. If there is no storage beyond
+  /// sizeBytes, does nothing and returns kOk. Before reserve(), returns kTooLarge unless sizeBytes
+  /// is 0.
   HeapCode shrink(uint64_t sizeBytes);
 
   /// Bytes with storage, from the start of the range.

@@ -1,3 +1,4 @@
+// Implements OrderedReuse.
 #include "engine/heap/extras/ordered_reuse.h"
 
 #include "engine/base/align.h"

@@ -1,4 +1,5 @@
-// Allocation in the order of the GPU's timeline.
+// OrderedReuse: allocates a buffer in storage that earlier work of the GPU still uses, if the
+// buffer is first used after that work.
 //
 // A released buffer is pending while work that was submitted before its release may still use its
 // storage (pending_releases.h). Heap::allocate() does not touch pending storage. OrderedReuse does:
@@ -6,11 +7,11 @@
 // get storage whose former users end at these points or before. A frame can therefore reuse the
 // memory of the previous frame while the GPU still works on that frame, without a wait on the host.
 //
-// Algorithm, for the calling thread's arena and then for the other ones: best fit among at most
-// kMaxTries of the oldest pending ranges. A range that is too long is cut. If no range fits,
-// neighbouring ranges that wait for the same points are joined, and the search is repeated. The new
-// buffer inherits the points of its range: when it is released, the range is pending until they
-// have passed.
+// Algorithm, for the calling thread's arena (the part of the heap that serves the thread, arena.h)
+// and then for the other ones: best fit among the kMaxTries oldest pending ranges. A range that is
+// too long is cut. If no range fits, neighbouring ranges that wait for the same points are joined,
+// and the search is repeated. The new buffer inherits the points of its range: when the buffer is
+// released, the range is pending until they have passed.
 //
 // Threads: any. Errors: those of Heap::allocate(). Units: bytes.
 #pragma once

@@ -1,3 +1,4 @@
+// Implements the memory report and the explanation of codes.
 #include "engine/heap/extras/report.h"
 
 #include "engine/heap/heap_components.h"

@@ -1,8 +1,24 @@
+// Implements Spill.
 #include "engine/heap/extras/spill.h"
 
 #include "engine/heap/extras/device_copies.h"
 
 namespace gantry::heap {
+namespace {
+
+// Whether work on the timelines from firstTimeline on may still use the record's range.
+bool isInUse(HeapComponents &components, const BufferRecord &record, uint32_t index,
+             uint32_t firstTimeline) {
+  if ((record.flags & kHasPoints) == 0)
+    return false;
+  const RecordTail &tail = components.handles.tail(index);
+  for (uint32_t t = firstTimeline; t < kMaxTimelines; ++t)
+    if (tail.points[t] > components.timelines.completed(t))
+      return true;
+  return false;
+}
+
+} // namespace
 
 Spill::Spill(Heap &heap, When when) : heap_(heap), copies_(heap.components().options.host) {
   HeapComponents &components = heap.components();
@@ -14,17 +30,18 @@ Spill::Spill(Heap &heap, When when) : heap_(heap), copies_(heap.components().opt
         self->freeCopy(self->takeOut(buffer));
       },
       this};
+  step_ = {[](void *user, const Pressure &pressure) {
+             return static_cast<Spill *>(user)->spillForPressure(pressure);
+           },
+           this};
   if (when == When::kUnderPressure)
-    components.growth.addStep({[](void *user, const Pressure &pressure) {
-                                 return static_cast<Spill *>(user)->spillForPressure(pressure);
-                               },
-                               this});
+    components.growth.addStep(step_);
 }
 
 Spill::~Spill() {
   HeapComponents &components = heap_.components();
   const Locked locked(components.growth.lock());
-  components.growth.removeSteps(this);
+  components.growth.removeStep(step_);
   components.environment.absent = {};
   for (const Copy &copy : copies_)
     freeCopy(copy);
@@ -111,6 +128,9 @@ HeapCode Spill::spillClaimed(BufferHandle buffer) {
     ArenaAccess access(arena);
     place = access.placeOf(index);
     sizeBytes = access.record(index).sizeBytes;
+    // The copy waits for the device's timeline only.
+    if (place != kNoPlace && isInUse(components, access.record(index), index, 1))
+      return HeapCode::kBusy;
   }
   if (place == kNoPlace)
     return HeapCode::kOk;
@@ -121,6 +141,8 @@ HeapCode Spill::spillClaimed(BufferHandle buffer) {
   spilledBytes_ += sizeBytes;
   HeapCode code = copyWithHost(components, *components.slabs[slabOf(place)].memory, offsetOf(place),
                                copy.data, sizeBytes, true);
+  if (code == HeapCode::kOk)
+    code = components.growth.refreshCompleted();
   if (code == HeapCode::kOk && !keep(copy))
     code = HeapCode::kHostExhausted;
   if (code != HeapCode::kOk) {
@@ -132,6 +154,10 @@ HeapCode Spill::spillClaimed(BufferHandle buffer) {
   if (record.references == 0) { // The buffer was released meanwhile; endClaim() frees the range.
     freeCopy(takeOut(buffer));
     return HeapCode::kOk;
+  }
+  if (isInUse(components, record, index, 0)) { // freeAfter() was called meanwhile.
+    freeCopy(takeOut(buffer));
+    return HeapCode::kBusy;
   }
   access.tell(HeapEvent::Type::kSpill, index, buffer);
   access.pool(record.pool).tlsf.free(record.block);
@@ -155,7 +181,7 @@ HeapCode Spill::spillForPressure(const Pressure &pressure) {
                                                          : record.sizeBytes < bestBytes;
       if (record.references == 0 || (record.flags & kSpillable) == 0 ||
           (record.flags & kMoving) != 0 || record.block == kNone ||
-          components.handles.tail(i).pins != 0 || !better ||
+          components.handles.tail(i).pins != 0 || isInUse(components, record, i, 1) || !better ||
           (bestBytes >= pressure.sizeBytes && record.sizeBytes < pressure.sizeBytes))
         continue;
       best = components.handles.handle(i);

@@ -1,13 +1,16 @@
 // Spilling copies the contents of a buffer to host memory and frees its storage. Restoring
 // allocates storage again and copies the contents back. Both wait for the device.
 //
-// A buffer can be spilled if it was requested with BufferRequest::spillable and is not pinned.
+// A buffer can be spilled if it was requested with BufferRequest::spillable, is not pinned, and no
+// work on the caller's timelines may use it (Heap::freeAfter()).
 // Heap::pin() restores it. An object that was made with When::kUnderPressure is also a step of the
-// heap's pressure ladder (growth.h): it spills the smallest buffer of the kind that is at least as
-// large as the allocation under pressure, or else the largest buffer.
+// heap's pressure ladder, the list of measures that an allocation tries in turn when the driver or
+// a budget refuses memory (growth.h). The step spills the smallest buffer of the same memory kind
+// that is at least as large as the buffer to allocate, or else the largest buffer.
 //
 // Ownership: the object owns the contents of spilled buffers, which are lost when it is destroyed.
-// Destroy it before the heap. A heap has at most one Spill object. Threads: any. Units: bytes.
+// Destroy it before the heap. A heap has at most one Spill object. Threads: any, but while the
+// object is made or destroyed no other thread may use the heap. Units: bytes.
 #pragma once
 
 #include "engine/base/host_memory.h"
@@ -27,9 +30,10 @@ public:
   Spill(const Spill &) = delete;
   Spill &operator=(const Spill &) = delete;
 
-  /// Spills a buffer. Returns kOk also if the buffer is spilled already, kBusy if it is pinned,
-  /// kInvalidArgument if it is not spillable, and kHostExhausted if the host has no memory for the
-  /// contents. On failure the buffer keeps its storage.
+  /// Spills a buffer. Returns kOk also if the buffer is spilled already, kBusy if it is pinned
+  /// or if work on the caller's timelines may use it, kInvalidArgument if it is not spillable, and
+  /// kHostExhausted if the host has no memory for the contents. On failure the buffer keeps its
+  /// storage.
   HeapCode spill(BufferHandle buffer);
   /// Restores a buffer. Returns kOk also if the buffer is not spilled. Fails as Heap::allocate()
   /// does, or if the copy fails; the buffer is then still spilled.
@@ -54,6 +58,7 @@ private:
   void freeCopy(const Copy &copy);
 
   Heap &heap_;
+  PressureStep step_;
   Lock lock_; // guards copies_
   HostArray<Copy> copies_;
   std::atomic<uint64_t> spilledBytes_{0};

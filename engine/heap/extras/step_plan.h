@@ -1,15 +1,16 @@
 // StepPlan: allocations for a loop whose steps allocate in the same pattern (training, inference).
-// It records the first step, plans it, and serves the later steps from one planned buffer, which is
-// called the arena in this file.
+// It records the first step, chooses an offset for each allocation of the step, and serves the
+// later steps from one buffer, which is called the arena in this file.
 //
 // Each step of the loop calls begin(), then allocate() and free(), then end(). The heap serves the
-// first step. At its end, engine/plan places all allocations that were also freed in the step in
-// one arena, whose size is close to the lower bound. A call of allocate() or free() is an
-// operation. In later steps the k-th operation is compared with the k-th operation of the planned
-// step. While they agree, an allocation costs one array look-up. At the first difference (another
-// size, alignment or order) the heap serves the rest of the step, and end() makes a new plan from
-// this step. Allocations that were already made do not move. An allocation that was not freed in
-// the planned step is served by the heap in every step.
+// first step. At the step's end, engine/plan places in one arena all allocations that were also
+// freed in the step. The arena's size is close to the lower bound, the largest sum of bytes that
+// were allocated at one moment. A call of allocate() or free() is an operation. In later steps the
+// k-th operation is compared with the k-th operation of the planned step, the step from which the
+// plan was made. While they agree, an allocation costs one array look-up. At the first difference
+// (another size, alignment or order) the heap serves the rest of the step, and end() makes a new
+// plan from this step. Allocations that were already made do not move. An allocation that was not
+// freed in the planned step is served by the heap in every step.
 //
 // The object does not know when the GPU is done. The next step reuses the arena, so the work of a
 // step must run after the work of the step before it, as it does on one queue.
@@ -34,11 +35,11 @@ struct StepAllocation {
 };
 
 struct StepPlanStatistics {
-  uint64_t steps = 0;      // Number of end() calls.
-  uint64_t plans = 0;      // Number of plans that were made.
-  uint64_t deviations = 0; // Number of steps that differed from the plan.
-  uint64_t arenaBytes = 0;
-  uint64_t lowerBoundBytes = 0;
+  uint64_t steps = 0;           // Number of end() calls.
+  uint64_t plans = 0;           // Number of plans that were made.
+  uint64_t deviations = 0;      // Number of steps that differed from the plan.
+  uint64_t arenaBytes = 0;      // The size of the arena that was made last.
+  uint64_t lowerBoundBytes = 0; // The largest sum of bytes of the last plan at one moment.
 };
 
 class StepPlan {
@@ -53,9 +54,10 @@ public:
   HeapCode begin();
   /// Allocates within a step. Returns kBusy outside a step; else fails as Heap::allocate() does.
   HeapCode allocate(uint64_t sizeBytes, uint64_t alignment, StepAllocation *allocation);
-  /// Frees an allocation of this step or of an earlier one, inside or outside of a step. A second
-  /// call for the allocation returns kStaleHandle. Exception: if both this allocation and the one
-  /// that has its index now lie in the arena, the second call frees the other allocation.
+  /// Frees an allocation of this step or of an earlier one, inside or outside of a step. It must
+  /// not be called twice for an allocation: allocate() reuses StepAllocation::index, so a second
+  /// call frees a later allocation if both lie in the arena and have the same index. Otherwise it
+  /// returns kStaleHandle.
   HeapCode free(const StepAllocation &allocation);
   /// Ends the step. If there is no plan or the step differed from it, the old arena is released and
   /// a plan is made from this step. If that fails, the code says why, there is no plan, and the
@@ -70,14 +72,14 @@ private:
   struct Entry {
     uint64_t sizeBytes;
     uint64_t alignment;
-    uint64_t offset; // Offset in the arena, if `last` is not kNone and the entry is of a plan.
+    uint64_t offset; // Offset in the arena. Valid only in plan_, and only if `last` is not kNone.
     uint32_t first;  // Number of the operation that allocates it, from 0 in the step.
     uint32_t last;   // Number of the operation that frees it; kNone: not freed in the step.
   };
   /// An allocation that may be alive; StepAllocation::index is its index in live_.
   struct Live {
     BufferHandle own; // 0: lies in the arena
-    uint32_t entry;   // Index in record_; kNone: made in an earlier step.
+    uint32_t entry;   // Index in record_; kNone: not allocated in the current step.
     bool alive;
     uint32_t nextFree; // Next unused element of live_.
   };
@@ -87,9 +89,9 @@ private:
   Heap &heap_;
   MemoryKind kind_;
   HostArray<Entry> plan_;           // The planned step's allocations, in order.
-  HostArray<uint32_t> order_;       // Its operations: 2 * index in plan_, plus 1 for a free.
+  HostArray<uint32_t> order_;       // Its operations: 2 * i allocates plan_[i], 2 * i + 1 frees it.
   HostArray<Entry> record_;         // The current step's allocations, in order.
-  HostArray<uint32_t> recordOrder_; // Its operations: 2 * index in record_, plus 1 for a free.
+  HostArray<uint32_t> recordOrder_; // Its operations, as in order_, with indices in record_.
   HostArray<Live> live_;
   uint32_t freeLive_ = kNone;
   BufferHandle arena_;

@@ -17,11 +17,11 @@
  *   Errors     A function that can fail returns gantry_status_t, and gantry_last_error() returns
  *              the message of the calling thread's last failure. A failed call does not change its
  *              out-parameters.
- *   Memory     If the host has no memory left, or the system refuses to start a thread, a function
- *              returns OUT_OF_MEMORY and has changed nothing; it does not end the process.
- *              docs/out-of-memory.md lists the cases in which a Vulkan driver ends the process. If
- *              no thread can be started, the calling thread does the work, and traces are not
- *              recorded.
+ *   Memory     If the host has no memory left, a function returns OUT_OF_MEMORY and has changed
+ *              nothing; it does not end the process. docs/out-of-memory.md lists the cases in which
+ *              a Vulkan driver ends the process. If the system refuses to start a thread, the
+ *              calling thread does the work; functions that start or serve a trace need a thread
+ *              and return OUT_OF_MEMORY.
  *   NULL       A NULL pointer argument gives INVALID_ARGUMENT unless the function says otherwise.
  *              Functions that return no status then return 0 or NULL, or do nothing.
  *   Ownership  Functions with create, load or submit in their names return an object, and so do
@@ -189,8 +189,8 @@ GANTRY_API gantry_status_t gantry_device_memory_heap(gantry_device_t *device, ui
                                                      gantry_memory_heap_t *heap);
 
 /* One memory manager per device holds all of the device's memory: buffers, and the constants,
- * arenas, inputs and outputs of sessions. It allocates slabs from the driver, divides them, and
- * keeps empty slabs for reuse. These are its figures for one kind of memory. */
+ * arenas, inputs and outputs of sessions. It allocates large slabs from the driver, divides them
+ * into buffers, and keeps empty slabs for reuse. These are its figures for one kind of memory. */
 typedef struct gantry_memory_statistics {
   size_t struct_size;  /* sizeof(gantry_memory_statistics_t); set by the caller. */
   uint64_t live_bytes; /* Sum of the requested sizes of all buffers in use. */
@@ -268,9 +268,9 @@ typedef struct gantry_port_info {
   uint32_t rank;
   int64_t dims[GANTRY_MAX_RANK]; /* GANTRY_DYNAMIC if the dimension depends on the inputs. */
   const char *dim_names[GANTRY_MAX_RANK]; /* "batch"; NULL if the dimension has no name. */
-  /* 1 for an input that was donated when the model was compiled. A run copies a donated input into
-   * the arena, at the offset that gantry_program_describe gives for its value; other values reuse
-   * these bytes after the last use of the input. The caller's memory stays unchanged, with one
+  /* 1 for an input that the compiler was told to donate (gantry compile --donate). A run copies it
+   * into the arena, at the offset that gantry_program_describe gives for its value; other values
+   * reuse these bytes after the input's last use. The caller's memory stays unchanged, with one
    * exception: if the caller provides the arena (gantry_session_options_t) and passes exactly these
    * bytes of the arena as the input, nothing is copied, and the run overwrites the bytes. */
   int32_t donated;
@@ -363,7 +363,7 @@ typedef struct gantry_session_options {
   const char *cache_path; /* Pipeline cache file; NULL: in the user's cache folder; "": none. */
   /* A buffer for the transients, of at least gantry_program_arena_bytes; the session keeps it
    * alive. NULL: the session allocates its own. Sessions of one device may share an arena, because
-   * the runs of one device do not overlap. A shape that needs a larger arena fails with
+   * the runs of one device do not overlap. A run that needs a larger arena fails with
    * OUT_OF_MEMORY. */
   gantry_buffer_t *arena;
   /* A dispatch is cut into parts if its estimated time exceeds this limit, so that other programs
@@ -374,7 +374,7 @@ typedef struct gantry_session_options {
   /* The object with the values of the program's states; the session keeps the object alive. Other
    * sessions on the device, also of other programs, may use the same object. The object must have
    * an entry for each of the program's states, with the name, type and rank of the program's state
-   * and at least its capacity. A dimension that is static in both must be equal. If an entry does
+   * and at least its capacity. Extents that are static in both must be equal. If an entry does
    * not fit, the call returns INVALID_ARGUMENT. NULL: the session creates an object of its own. */
   gantry_state_t *state;
 } gantry_session_options_t;
@@ -449,8 +449,8 @@ GANTRY_API gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_n
  * Afterwards every use of the handle is refused with a message that names the buffer and the run.
  * The exception is gantry_buffer_release, which does nothing and reports no error.
  * Returns INVALID_ARGUMENT, and the caller keeps the buffer, if the run does not read the buffer or
- * writes to it; and FAILED_PRECONDITION if something else uses the buffer too: a run of another
- * session, a state, an arena or, after the end of this run, any other run. */
+ * if the run writes to it. Returns FAILED_PRECONDITION if the buffer is also used by a run of
+ * another session, a state, an arena or, after the end of this run, any other run. */
 GANTRY_API gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer);
 GANTRY_API void gantry_run_release(gantry_run_t *run); /* Waits for the run. */
 
@@ -474,7 +474,7 @@ typedef struct gantry_statistics {
 GANTRY_API void gantry_session_statistics(const gantry_session_t *session,
                                           gantry_statistics_t *statistics);
 
-/* One command of the last run of a session with timestamps. */
+/* One command of the last run of a session with the option timestamps. */
 typedef struct gantry_dispatch_info {
   const char *name; /* Operators and nodes: "Conv_0 + Relu_1". */
   uint64_t gpu_ns;
@@ -486,9 +486,9 @@ typedef struct gantry_dispatch_info {
   gantry_binding_t binding;
   uint32_t parts; /* Number of dispatches that the command was cut into, because of
                      dispatch_limit_ns or because a buffer exceeds one binding; normally 1. */
-  /* The kernel's name in tables of measured tiles (docs/tuning.md), and the tile for which the
-   * kernel was compiled. Both are NULL for copies and if the artifact does not contain them. They
-   * are valid until the program is released. */
+  /* The kernel and its tile (the part of the result that one workgroup computes), as tables of
+   * measured tiles write them (docs/tuning.md). Valid until the program is released; NULL for
+   * copies and if the artifact does not contain them. */
   const char *kernel_key;
   const char *exact_tile;
 } gantry_dispatch_info_t;
@@ -615,7 +615,7 @@ GANTRY_API gantry_status_t gantry_state_restore(gantry_state_t *state, const cha
  *   GANTRY_FLIGHT_RECORDER=FILE  Keeps the last seconds in memory and writes them to FILE after a
  *                                crash; "%p" in FILE becomes the process id.
  *   GANTRY_FLIGHT_SECONDS=N      Seconds that the flight recorder keeps (10).
- *   GANTRY_TRACE_TIMES=all       Measures every run on a software device ("gantry record" sets it).
+ *   GANTRY_TRACE_TIMES=all       Times every run, even on a software device. gantry record sets it.
  *
  * On a GPU the device times of dispatches are measured in every run. On a software device
  * timestamps are expensive, so short runs in a loop are measured only a few times a second, which
@@ -659,9 +659,9 @@ GANTRY_API int32_t gantry_trace_is_on(void);
 /* Returns the id of a text; 0 for "" and NULL. The id of a text does not change during the process,
  * so a caller can look it up once and keep it. */
 GANTRY_API uint32_t gantry_trace_name(const char *text);
-/* Records an instant with a number of the caller's choice. */
+/* Records an event without a duration: its name (gantry_trace_name) and a number. */
 GANTRY_API void gantry_trace_mark(uint32_t name, int64_t value);
-/* Records the new value of a counter. */
+/* Records the new value of the counter with this name (gantry_trace_name). */
 GANTRY_API void gantry_trace_counter(uint32_t name, int64_t value);
 /* Begins and ends a span of the calling thread's work. Spans nest. A buffer that is created inside
  * a span carries the name of the innermost span in the trace. */

@@ -102,11 +102,11 @@ public:
       return error;
     return Buffer(buffer);
   }
-  /// Returns the host's address, or NULL if the memory is not visible to the host or if the buffer
-  /// was donated; check() then says so.
+  /// Returns the host's address. Returns NULL if the memory is not visible to the host, or if the
+  /// buffer was donated; in the second case check() returns the error.
   void *data() const { return gantry_buffer_data(get()); }
   /// Returns an error if the buffer cannot be used any more, because it was donated to a run or
-  /// released. The message names the run.
+  /// released. If it was donated, the message names the run.
   Error check() const {
     return Error(gantry_buffer_size(get()) > 0 ? GANTRY_STATUS_OK : GANTRY_STATUS_INVALID_ARGUMENT);
   }

@@ -1,3 +1,4 @@
+// Implements searchPartByBeam().
 #include "engine/plan/order/part_search.h"
 #include "engine/plan/random.h"
 
@@ -57,11 +58,12 @@ private:
     uint64_t peakBytes = 0;
     uint64_t aliveBytes = 0;
     uint64_t hash = 0;      // Hash of the set.
-    uint32_t trail = kNone; // Index of the last operator in trails_.
+    uint32_t trail = kNone; // Index in trails_ of the entry of the last operator.
 
     bool hasRun(uint32_t i) const { return (set[i / 64] >> (i % 64) & 1) != 0; }
   };
-  /// An entry of the linked lists of operators that have run. States share the ends of their lists.
+  /// An entry of the linked lists of operators that have run, the last operator first. States share
+  /// the entries of the operators that ran first.
   struct Trail {
     uint32_t previous;
     uint32_t op;

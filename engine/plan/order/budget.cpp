@@ -1,3 +1,4 @@
+// Implements fitBudget().
 #include "engine/plan/order/budget.h"
 
 #include "engine/plan/order/order_graph.h"
@@ -34,7 +35,7 @@ public:
     load_ = walk.atBytes;
     plan.givenPeakBytes = plan.recomputedPeakBytes = plan.peakBytes = walk.peakBytes;
     findGaps();
-    // The load at each position if every value left the arena during all of its gaps.
+    // The live bytes at each position if every value left memory during all of its gaps.
     std::vector<uint64_t> minLoad = load_;
     for (const Gap &gap : gaps_)
       for (uint32_t p = gap.after + 1; p < gap.before; ++p)
@@ -85,8 +86,8 @@ private:
         });
   }
 
-  /// Returns whether the value of the gap could be recomputed: no chosen gap removes an operand at
-  /// the end of this gap.
+  /// Returns whether the value of the gap could be recomputed at the end of the gap: no chosen gap
+  /// takes an operand of the recomputation out of memory then.
   bool operandsStay(const Gap &gap) const {
     for (size_t g = 0; g < gaps_.size(); ++g)
       if (chosen_[g] != Choice::kStay && gaps_[g].after < gap.before &&
@@ -131,7 +132,8 @@ private:
     chosen_[g] = choice;
   }
 
-  /// Applies the choice that removes the most useful bytes per cost. Returns false if no gap helps.
+  /// Applies the choice with the most useful bytes (helpOf()) per cost. Returns false if none
+  /// helps.
   bool applyBest() {
     size_t best = gaps_.size();
     Choice bestChoice = Choice::kStay;

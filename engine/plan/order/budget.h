@@ -9,10 +9,11 @@
 // bytes that any operator needs: the value is an operand of the operator after the gap, and a
 // recomputation reads only operands that are alive at that operator anyway.
 //
-// Algorithm: a covering problem. Each position above the budget must lose some bytes, and each gap
-// removes its value's bytes from the positions inside the gap. Gaps are chosen greedily by useful
-// bytes per cost. Then choices that have become unnecessary are undone, the most expensive first.
-// Every budget of at least BudgetPlan::minPeakBytes is met. Deterministic.
+// Algorithm: a covering problem. Each position of the order whose live bytes exceed the budget must
+// lose some bytes, and each gap removes its value's bytes from the positions inside the gap. Gaps
+// are chosen greedily by useful bytes per cost. Then choices that have become unnecessary are
+// undone, the most expensive first. Every budget of at least BudgetPlan::minPeakBytes is met.
+// Deterministic.
 //
 // Threads: pure functions. Units: bytes; costs are in a unit of the caller's choice.
 #pragma once
@@ -25,7 +26,7 @@ struct BudgetProblem {
   OrderProblem graph; // The operators run in the given order.
   /// Per operator, the cost of running it again; negative where it must not run again.
   std::vector<double> recomputeCost;
-  double hostByteCost = 1; // The cost of moving one byte in either direction.
+  double hostByteCost = 1; // The cost of moving one byte to the host or back.
 };
 
 struct BudgetAction {

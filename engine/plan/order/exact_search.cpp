@@ -1,3 +1,4 @@
+// Implements searchPartExactly().
 #include "engine/plan/order/part_search.h"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// Implements checkOrderProblem() and searchOrder().
 #include "engine/plan/order/order.h"
 
 #include "engine/plan/order/part_search.h"
@@ -9,7 +10,8 @@ namespace gantry::plan {
 
 namespace {
 
-/// Upper limits on the number of sets that one exact search examines: in a whole part, in a window.
+/// Upper limits on the number of sets of operators that one exact search examines: in a whole part
+/// of the graph, and in a window (order.h).
 constexpr uint64_t kMaxExactStates = uint64_t{1} << 18;
 constexpr uint64_t kMaxWindowStates = uint64_t{1} << 14;
 constexpr unsigned kBeamWidths[] = {4, 32};
@@ -91,7 +93,7 @@ Status checkOrderProblem(const OrderProblem &problem) {
 
 namespace {
 
-/// Returns the number of stages of an order (OrderOptions::maxStageGrowth).
+/// Returns the number of stages of an order (OrderOptions::maxStageGrowth says what a stage is).
 uint32_t countStages(const OrderGraph &graph, const std::vector<uint32_t> &order) {
   std::vector<uint32_t> stageOf(order.size(), 0);
   uint32_t stage = order.empty() ? 0 : 1;
@@ -111,8 +113,10 @@ uint32_t countStages(const OrderGraph &graph, const std::vector<uint32_t> &order
 /// before that operator, and the same operators are after it.
 std::vector<uint32_t> findCuts(const OrderGraph &graph) {
   const auto count = static_cast<uint32_t>(graph.operators().size());
-  // Every operator before `i` has a successor at or before reach[i]. Every operator from `i` on has
-  // a predecessor at or after need[i] - 1.
+  // reach[i]: every operator before i has a successor (an operator that must run later) at or
+  // before this position; `count` if one has none. need[i]: every operator from i on has a
+  // predecessor at position need[i] - 1 or later; 0 if one has none. If reach[i] <= i < need[i+1],
+  // chains of successors lead from all operators before i to i, and from i to all after it.
   std::vector<uint32_t> reach(count + 1, 0);
   std::vector<uint32_t> need(count + 1, count);
   for (uint32_t i = 0; i < count; ++i) {
@@ -153,8 +157,7 @@ public:
       floor_ = std::max(floor_, graph_.workingSet(op));
 
     std::vector<Part> parts = makeParts(before);
-    // The part with the highest peak comes first: the other parts may use as many bytes as it
-    // needs.
+    // The part with the highest peak comes first; the other parts may use that many bytes.
     std::vector<size_t> byPeak(parts.size());
     std::iota(byPeak.begin(), byPeak.end(), 0);
     std::stable_sort(byPeak.begin(), byPeak.end(),
@@ -163,7 +166,7 @@ public:
     bool provenAll = true;
     for (size_t at : byPeak) {
       if (parts[at].peak <= floor_)
-        break; // The peaks of this part and of all further parts are at or below the floor.
+        break; // The peaks of this part and of all further parts are at most floor_.
       const std::vector<uint32_t> kept = order_;
       const uint64_t old = parts[at].peak;
       const bool proven = improve(parts[at]);
@@ -217,8 +220,8 @@ private:
     std::copy(operators.begin(), operators.end(), order_.begin() + first);
   }
 
-  /// Lowers a part's peak. Returns true if the peak is at the floor, or if no order of the part has
-  /// a lower peak.
+  /// Tries to lower a part's peak. Returns true if no search could help any more: the peak is at
+  /// most floor_, or an exact search has proven that no order of the part has a lower peak.
   bool improve(Part &part) {
     const OrderGraph::Walk walk = graph_.walk(order_);
     if (part.count <= kMaxExactOperators) {
@@ -279,8 +282,8 @@ private:
   const OrderGraph graph_;
   const OrderOptions options_;
   uint64_t work_;
-  /// Lowering a part's peak below this number of bytes does not help: an operator or another part
-  /// that was searched already needs as many.
+  /// Either no order has a peak below this number of bytes, or a part that was searched earlier has
+  /// this peak. Lowering a part's peak further therefore does not help.
   uint64_t floor_ = 0;
   std::vector<uint32_t> order_;
   std::vector<uint32_t> positions_; // The position of each operator in order_.

@@ -17,9 +17,9 @@
 // over the sets of operators that have run. Ahn et al. 2020, "Ordering Chaos" (SERENITY), search
 // the same states; in addition, this search runs an operator at once when that costs no bytes. A
 // part that is too large for the exact search gets a beam search, and then exact searches of
-// windows around its peak, until these find nothing better. A part keeps its given order unless a
-// search lowers its peak, so the peak never rises. Work is limited by counts and not by a clock:
-// equal problems give equal orders.
+// windows, which are ranges of the order around the operator with the most live bytes, until these
+// find nothing better. A part keeps its given order unless a search lowers its peak, so the peak
+// never rises. Work is limited by counts and not by a clock: equal problems give equal orders.
 //
 // Threads: pure functions, any thread. Units: bytes.
 #pragma once
@@ -35,7 +35,7 @@ struct OrderProblem {
   struct Value {
     uint64_t sizeBytes = 0;
     bool kept = false; // Alive until the end once it is written.
-    // Whether fitBudget() (budget.h) may take the value out of the arena between two uses.
+    // Whether fitBudget() (budget.h) may take the value out of memory between two uses.
     bool mayLeave = true;
   };
   struct Operator {
@@ -75,15 +75,15 @@ struct Order {
   bool optimal = false;     // Proven: no order has a lower peak.
 };
 
-/// Returns kInvalidArgument where a value number is out of range, a value is written twice or is
-/// read before it is written, `mayTake` names a value that the operator does not read or belongs to
-/// an operator without results, a storage lists a value that no operator writes or that a storage
-/// lists already, a value of a storage takes part in `mayTake` (as the operand or as the first
-/// result), or the sizes overflow 64 bits.
+/// Returns kInvalidArgument where
+///  - a value number is out of range, or the sizes overflow 64 bits;
+///  - a value is written twice, or is read before it is written;
+///  - `mayTake` names a value that the operator does not read, or the operator has no results;
+///  - a storage lists a value that no operator writes, or storages list a value twice;
+///  - an operator with `mayTake` has a value of a storage there or as its first result.
 Status checkOrderProblem(const OrderProblem &problem);
 
-/// Searches for an order with a low peak. Returns the error of checkOrderProblem() for an invalid
-/// problem.
+/// Searches for an order with a low peak. Returns checkOrderProblem()'s error, if there is one.
 Result<Order> searchOrder(const OrderProblem &problem, const OrderOptions &options = {});
 
 } // namespace gantry::plan

@@ -1,3 +1,4 @@
+// Implements OrderGraph and PartGraph.
 #include "engine/plan/order/order_graph.h"
 
 #include <unordered_map>
@@ -34,8 +35,8 @@ PartGraph::Value partValue(const OrderGraph::Value &from, const OrderPart &part)
 
 } // namespace
 
-// Adds the values and storages that operators write. Returns the graph's number of each of the
-// problem's values; kNone for a value that no operator writes.
+// Adds the values and storages that operators write. Returns, for each value of the problem, its
+// number in the graph, or kNone if no operator writes it.
 std::vector<uint32_t> OrderGraph::addValues(const OrderProblem &problem) {
   std::vector<uint32_t> storageOf(problem.values.size(), kNone);
   for (uint32_t s = 0; s < problem.storages.size(); ++s)

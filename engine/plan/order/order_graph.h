@@ -1,6 +1,6 @@
-// A valid OrderProblem with the relations that the order search and the budget need: the writers
-// and the readers of each value, and the dependencies between operators. Internal to
-// engine/plan/order.
+// A valid OrderProblem (operators that read and write values, order.h) with the relations that the
+// order search and the budget (budget.h) need: the writers and the readers of each value, and the
+// dependencies between operators. Internal to engine/plan/order.
 //
 // The values that lie in one storage become one value of the graph, with several writers. Values
 // that no operator writes take no bytes and are left out; the others are renumbered in the same
@@ -28,8 +28,7 @@ public:
     std::vector<uint32_t> writers; // One operator; for a storage, those of all its values.
     std::vector<uint32_t> readers;
     bool kept = false;
-    // Whether fitBudget() (budget.h) may take the value out of the arena between two uses; false
-    // for storages.
+    // Whether fitBudget() (budget.h) may take it out of memory between two uses; not for storages.
     bool mayLeave = true;
   };
   struct Operator {
@@ -59,7 +58,7 @@ private:
   std::vector<Operator> operators_;
 };
 
-/// A contiguous range of an order. All operators before it have run.
+/// A contiguous range of positions of an order. All operators before the range have run.
 struct OrderPart {
   const std::vector<uint32_t> *order = nullptr;
   const std::vector<uint32_t> *positions = nullptr; // The position of each operator in the order.
@@ -75,15 +74,15 @@ struct PartGraph {
     uint64_t sizeBytes = 0;
     std::vector<uint32_t> writers; // Operators of the part.
     std::vector<uint32_t> readers; // Operators of the part.
-    bool begun = false;            // Alive before the part.
-    bool survives = false;         // Alive after the end of the part.
+    bool begun = false;            // An operator before the part writes it.
+    bool survives = false;         // Kept, or an operator after the part reads or writes it.
   };
   std::vector<Value> values;
   std::vector<OrderGraph::Operator> operators; // Dependencies outside of the part are left out.
 
   PartGraph(const OrderGraph &graph, const OrderPart &part);
 
-  /// The bytes alive while an operator runs and after it has run.
+  /// The bytes alive while an operator runs, and those alive after it has run.
   struct Step {
     uint64_t during;
     uint64_t after;

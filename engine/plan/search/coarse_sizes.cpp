@@ -1,3 +1,4 @@
+// Implements coarsen(), pushDown() and CoarseSizes.
 #include "engine/plan/search/coarse_sizes.h"
 #include "engine/plan/search/item_table.h"
 

@@ -1,14 +1,14 @@
-// Restates a problem in a coarser unit if its sizes are nearly multiples of such a unit. Examples
-// are sizes that were scaled and rounded, sizes that were measured, and sizes that were each
-// reduced a little.
+// Restates a planning problem (problem.h: items, each with a size and a lifetime, get offsets) in a
+// coarser unit if its sizes are nearly multiples of such a unit. Examples are sizes that were
+// scaled and rounded, sizes that were measured, and sizes that were each reduced a little.
 //
-// A search infers much more from sizes in a coarse unit: a step is then often full to the last
-// unit, whereas sizes in bytes leave some slack that any small item might fill. coarsen() divides a
-// height into equal parts and rounds each size up to whole parts. pushDown() turns a placement of
-// the rounded sizes into a placement of the true sizes. Rounding makes the fullest step higher by
-// some parts; among all divisions, coarsen() chooses the division that costs the fewest parts. If
-// sizes have no common unit, a division costs about half a part per live item, and coarsen()
-// chooses none; if sizes have a common unit, the matching division costs almost nothing.
+// A search infers much more from sizes in a coarse unit: the items that are alive in a step of time
+// then often fill a height to the last unit, whereas sizes in bytes leave some slack that any small
+// item might fill. coarsen() divides a height into equal parts and rounds each size up to whole
+// parts. pushDown() turns a placement (offsets) of the rounded sizes into one of the true sizes.
+// Rounding makes the fullest step higher by some parts; among all divisions, coarsen() chooses the
+// one that costs the fewest parts. If sizes have no common unit, a division costs about half a part
+// per live item, and coarsen() returns nothing; otherwise the matching division costs almost none.
 //
 // A unit is unitBytes, which divides all true sizes. One part is (height + 1) / parts units long. A
 // size becomes the smallest number of parts that is longer than the size, so a size that is
@@ -17,8 +17,8 @@
 //
 // An infeasible rounded problem proves nothing: the true sizes may have a placement.
 //
-// Threads: calls share no state; each call changes only the meter that it is given. Deterministic
-// where the meter has no deadline.
+// Threads: calls share no state; each changes only its meter, which counts the work (work_meter.h).
+// Deterministic where the meter has no deadline.
 #pragma once
 
 #include "engine/plan/problem.h"

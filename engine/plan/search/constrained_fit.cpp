@@ -1,3 +1,4 @@
+// Implements placeConstrained().
 #include "engine/plan/search/constrained_fit.h"
 #include "engine/base/align.h"
 
@@ -10,8 +11,8 @@ namespace gantry::plan {
 namespace {
 
 enum class Fit {
-  kFirst, // The lowest gap.
-  kBest,  // The tightest gap.
+  kFirst, // The gap with the lowest addresses.
+  kBest,  // The smallest gap.
 };
 
 /// The addresses of a placed item that is alive together with the item that is being placed.
@@ -34,7 +35,7 @@ constexpr Weight kWeights[] = {
     [](double, double duration, bool atPeak) { return duration + (atPeak ? 0x1p80 : 0.0); },
 };
 
-/// Places the items of one order.
+/// Places the items in one order.
 class Greedy {
 public:
   explicit Greedy(const Problem &problem) : problem_(problem) {}

@@ -1,3 +1,4 @@
+// Implements minimise().
 #include "engine/plan/search/descent.h"
 #include "engine/plan/search/coarse_sizes.h"
 #include "engine/plan/search/ejection_search.h"

@@ -1,16 +1,17 @@
-// Lowers a placement towards the lower bound: several searches take turns.
+// Lowers a placement (an offset for each item, problem.h) towards the lower bound: several searches
+// take turns to reduce its height, the largest offset + size.
 //
 // The goal is the height at which the descent ends: the proven lower bound, or the caller's target
 // if that is higher. Work is divided into rounds, each with twice the work of the round before. In
 // a round, the large-neighbourhood search (large_neighbourhood.h) runs first, unless items are
 // fixed. Then the portfolio of exact searches (portfolio.h) and the ejection search
 // (ejection_search.h) try to reach the goal itself. After a failure they try heights halfway
-// between the last failure and the best placement. The exact search can prove that no placement has
-// a given height, which raises the proven bound. After the first failure at the goal, the problem
-// is also tried in a coarser unit (coarse_sizes.h).
+// between the last height that failed and the best placement's height. The exact search can prove
+// that no placement has a given height, which raises the proven bound. After the first failure at
+// the goal, the problem is also tried in a coarser unit (coarse_sizes.h).
 //
-// Threads: calls share no state; each call changes only the meter that it is given. Deterministic
-// where the meter has no deadline.
+// Threads: calls share no state; each changes only its meter, which counts the work (work_meter.h).
+// Deterministic where the meter has no deadline.
 #pragma once
 
 #include "engine/plan/problem.h"

@@ -1,3 +1,4 @@
+// Implements EjectionSearch.
 #include "engine/plan/search/ejection_search.h"
 #include "engine/plan/search/item_table.h"
 #include "engine/plan/search/offset_prices.h"
@@ -17,7 +18,7 @@ constexpr uint32_t kMaxItems = 100'000; // Only near-linear heuristics suit larg
 constexpr uint64_t kMaxPairs = 2'000'000;
 constexpr uint64_t kMaxUnits = uint64_t{1} << 60;
 constexpr uint64_t kMaxNarrowUnits = uint64_t{1} << 29; // Sums of two heights must fit 32 bits.
-/// The price of an item rises by this percentage of its cost each time the item is ejected.
+/// The price of an item rises by this percentage of its cost (its first price) at each ejection.
 constexpr int64_t kRisePercent = 8;
 /// After every n placements, where n is the number of items, each rise decays by this percentage.
 constexpr int64_t kDecayPercent = 1;
@@ -36,7 +37,7 @@ constexpr uint64_t kPlacementsPerItem = 8192;
 /// units.
 constexpr uint64_t kNeighboursPerUnit = 2;
 constexpr uint64_t kUnitsPerSorted = 4;
-/// Work to find a pair of neighbours.
+/// Work to find a pair of neighbours, which are items that are alive together.
 constexpr uint64_t kUnitsPerPair = 4;
 
 /// A free item (problem.h) that is alive together with another item. If the neighbour lies at

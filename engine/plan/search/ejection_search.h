@@ -1,17 +1,18 @@
-// A local search for a placement within a capacity.
+// A local search for a placement (an offset for each item; an item has a size and a lifetime,
+// problem.h) in which every item ends below a given capacity.
 //
 // Some items are placed, the others wait. In each turn the search draws some waiting items at
-// random, takes the most expensive of them, and places it at the offset where the items in its way
-// have the lowest sum of prices. These items are ejected and wait again. The price of an item
-// starts at the square root of its area, in which the steps with the most live bytes count most.
-// The price rises each time the item is ejected. An item that is in the way of many others thus
-// becomes expensive, and other items are ejected instead (breakout: Morris 1993, "The breakout
-// method for escaping from local minima"; ejection chains: Glover 1996). The rises decay slowly, so
-// that prices reflect recent conflicts (smoothing: Hutter, Tompkins & Hoos 2002, "Scaling and
-// probabilistic smoothing"). The candidate offsets of an item are those at which it touches another
-// item from above or below, or a border of the capacity (offset_prices.h); among equal prices the
-// tightest gap wins. The search succeeds when no item waits. It restarts after runs of varying
-// lengths (restarts.h) with other random numbers.
+// random, takes the one with the highest price, and places it at the offset where the items in its
+// way have the lowest sum of prices. These items are ejected and wait again. The price of an item
+// starts at the square root of its area (size × lifetime), in which the steps of time with the most
+// live bytes count most. The price rises each time the item is ejected. An item that is in the way
+// of many others thus becomes expensive, and other items are ejected instead (breakout: Morris
+// 1993, "The breakout method for escaping from local minima"; ejection chains: Glover 1996). The
+// rises decay slowly, so that prices reflect recent conflicts (smoothing: Hutter, Tompkins & Hoos
+// 2002, "Scaling and probabilistic smoothing"). The candidate offsets of an item are those at which
+// it touches another item from above or below, or a border of the capacity (offset_prices.h); among
+// equal prices, the tightest gap is chosen. The search succeeds when no item waits. It restarts
+// after runs of varying lengths (restarts.h) with other random numbers.
 //
 // The ejection search is the strongest search where a plan has some slack: different alignments,
 // fixed items, or a capacity above the lower bound. Where no byte of the capacity may be wasted,
@@ -32,8 +33,8 @@ namespace gantry::plan {
 
 class EjectionSearch {
 public:
-  /// Returns whether the items, and the pairs of items that are alive together, are few enough and
-  /// the offsets small enough.
+  /// Returns whether the items, and the pairs of items that are alive together, are few enough, and
+  /// whether heights are small enough for the integer types of the search.
   static bool canSearch(const Problem &problem);
 
   /// Returns the cost of the constructor in units of a WorkMeter. The constructor itself counts

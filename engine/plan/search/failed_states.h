@@ -1,11 +1,11 @@
 // FailedStates: a table of the states that the exact search examined completely without finding a
 // placement. It is a nogood table (a transposition table for failures).
 //
-// A state is a span of steps, the items still to place in it, and the floor of each step: the
-// offset below which nothing more will lie. A state that failed also fails with an equal or lower
-// capacity and equal or higher floors. One entry therefore covers many states. The table always
-// compares full keys and never relies on hashes alone, because a wrong match would make a proof
-// wrong.
+// A state is a span of time steps, the items (sizes with lifetimes, problem.h) still to place in
+// it, and the floor of each step: the offset below which nothing more will lie. A state fails if
+// the items cannot be placed below the capacity. It then also fails with a lower capacity or higher
+// floors, so one entry covers many states. The table always compares full keys and never relies on
+// hashes alone, because a wrong match would make a proof wrong.
 //
 // Memory is bounded: at its limit the table drops all entries. This depends only on the entries, so
 // results stay deterministic.
@@ -36,7 +36,7 @@ public:
     const Unit *floors = nullptr;    // One floor per step, end - begin in all.
   };
 
-  /// Returns whether the table has an entry with this hash. Callers need to build a key only then.
+  /// Returns whether the table has an entry with this hash. If not, callers need not build a key.
   bool mayContain(uint64_t hash) const {
     for (uint32_t e = heads_[slot(hash)]; e != kNone; e = entries_[e].next)
       if (entries_[e].hash == hash)

@@ -1,3 +1,4 @@
+// Implements placeFast(), weightsBy() and ranksOf().
 #include "engine/plan/search/fast_tier.h"
 
 #include "engine/plan/search/constrained_fit.h"

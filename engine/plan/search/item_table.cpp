@@ -1,3 +1,4 @@
+// Implements ItemTable, unitOf() and stackedHeight().
 #include "engine/plan/search/item_table.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// ItemTable: a problem in the form that the exact search and the ejection search read. Sizes and
-// offsets are in units of a common divisor (unitOf()), so most problems fit 32-bit numbers. For
-// each free item the table lists the offsets at which the item would overlap a fixed item
-// (problem.h says what free and fixed items are).
+// ItemTable: a problem (items with sizes and lifetimes, problem.h) in the form that the exact
+// search and the ejection search read. Sizes and offsets are in units of a common divisor
+// (unitOf()), so most problems fit 32-bit numbers. The offset of a fixed item is given. For each
+// other, free item the table lists the offsets at which it would overlap a fixed item.
 //
 // Unit is int32_t or int64_t. A table is built once per problem and does not change, so threads may
 // share it.
@@ -28,7 +28,7 @@ template <typename Unit> struct Item {
   uint32_t forbiddenEnd = 0;
   Unit alignment = 1;
   Unit fixedOffset = -1; // -1: the solver chooses.
-  int32_t twin = -1;     // An equal item with a lower number, placed first; -1: none.
+  int32_t twin = -1;     // An equal item with a lower number, to be placed first; -1: none.
 
   bool isFixed() const { return fixedOffset >= 0; }
 };

@@ -1,3 +1,4 @@
+// Implements LargeNeighbourhoodSearch and improvePlacement().
 #include "engine/plan/search/large_neighbourhood.h"
 
 #include "engine/plan/search/fast_tier.h"
@@ -23,7 +24,7 @@ constexpr double kDisturbances[] = {1.4, 2.7};
 /// Ranking one item takes as long as this many visits of the skyline's index (ValleyIndex::visits).
 constexpr uint64_t kVisitsPerRank = 6;
 
-/// The search on one problem. It keeps the weights, the height and the excess of its best
+/// The search on one problem. Keeps the weights, height and excess (excessOf()) of its best
 /// placement.
 class Neighbourhoods {
 public:
@@ -79,7 +80,7 @@ private:
   std::optional<Placement> attempt(std::vector<double> weight, Skyline::Prefer prefer,
                                    WorkMeter &meter) {
     meter.spend(problem_.count() * kVisitsPerRank);
-    // Equal heights are accepted, so that the search can cross a plateau.
+    // Equal heights are accepted, so that the search can move between placements of equal height.
     const uint64_t limit = hasWeights_ ? height_ + 1 : UINT64_MAX;
     std::optional<Placement> placement =
         skyline_.place(ranksOf(problem_, weight), prefer, limit, meter);

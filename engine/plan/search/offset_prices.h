@@ -1,6 +1,6 @@
 // OffsetPrices adds up the prices of ranges of offsets and lists the runs of offsets with equal
-// sums. The ejection search (ejection_search.h, which explains the prices) finds with it the
-// offsets at which an item, the range of bytes to be placed, has the lowest price.
+// sums. The ejection search (ejection_search.h) gives each placed item a price and finds with this
+// class the offsets at which the items in the way of another item have the lowest sum of prices.
 //
 // If there are few offsets, an array holds the price change at each offset, and a bitmap marks the
 // offsets that have a change. If there are many, the changes are kept in a list and sorted. Header

@@ -1,3 +1,4 @@
+// Implements Portfolio.
 #include "engine/plan/search/portfolio.h"
 #include "engine/plan/search/restarts.h"
 

@@ -1,4 +1,5 @@
-// Runs the exact search in short slices with different styles (SearchStyle in valley_search.h).
+// Runs the exact search for offsets (valley_search.h) in short slices of different styles
+// (SearchStyle: the rules by which the search orders its choices).
 //
 // The time of an exact search varies by orders of magnitude with the order of its choices, so many
 // short searches find placements that one long search misses (Gomes, Selman & Kautz 1998, "Boosting
@@ -21,9 +22,8 @@ public:
   /// ValleySearch::canSearch(problem) must hold. The problem must outlive the portfolio.
   explicit Portfolio(const Problem &problem) : problem_(problem), search_(problem) {}
 
-  /// Runs slices until one of them finds a placement within the capacity (kFound; fills offsets,
-  /// one per item) or proves that there is none (kInfeasible). Returns kStopped if the meter is
-  /// exhausted first.
+  /// Runs slices until one finds a placement within the capacity (kFound; fills offsets, one per
+  /// item) or proves that there is none (kInfeasible). If the meter is exhausted first: kStopped.
   SearchResult fit(uint64_t capacityBytes, WorkMeter &meter, std::vector<uint64_t> &offsets);
 
 private:

@@ -1,3 +1,4 @@
+// Implements SeriesParallel and joinToFew().
 #include "engine/plan/search/series_parallel.h"
 
 #include <algorithm>
@@ -230,7 +231,7 @@ private:
   // ---- moments at which there is a choice -----------------------------------------------------
 
   /// Tries one kind of join at all open moments. A moment is open while some box ends there and
-  /// some box begins there; other moments are removed from the list. Returns whether any join was
+  /// some box begins there; other moments are removed from the list. Returns whether a join was
   /// made.
   bool pass(std::vector<uint32_t> &open, bool (Builder::*step)(uint32_t)) {
     bool any = false;
@@ -336,10 +337,10 @@ private:
     return node;
   }
 
-  /// Divides the parts of `node` into two groups, one of which fits `other`, and joins that group
-  /// with `other`. If `single` is set, one of the groups must be a single part. If `nodeEnds` is
-  /// set, `node` ends where `other` begins; otherwise `other` ends where `node` begins. Returns
-  /// whether a join was made.
+  /// Divides the parts of `node` into two groups, one of which has the size of `other` (fits()),
+  /// and joins that group with `other`. If `single` is set, one of the groups must be a single
+  /// part. If `nodeEnds` is set, `node` ends where `other` begins; otherwise `other` ends where
+  /// `node` begins. Returns whether a join was made.
   bool split(uint32_t node, uint32_t other, bool single, bool nodeEnds) {
     std::array<uint32_t, kMaxParts> parts;
     const uint32_t count = partsOf(node, parts);

@@ -1,22 +1,23 @@
-// Joins items to boxes, which makes a problem smaller. A solver that places the boxes places all
-// items.
+// Joins items (each has a size and a lifetime and gets an offset, problem.h) to boxes, which makes
+// a problem smaller. A solver that places the boxes places all items.
 //
 // There are two kinds of join. Parallel: two items of the same lifetime and alignment become one
 // box, the second on top of the first. Series: where an item ends at the moment at which another
 // item of the same size begins, the second takes the place of the first, and both become one box
-// that lives longer. Boxes join again, so a graph of repeated layers, or a packing that was cut
-// from one block, shrinks by orders of magnitude. These joins do not change the load of any step
-// (the sum of its live sizes), so the lower bound stays the same. With a tolerance, series joins of
-// unequal sizes are made too: the box is as large as the larger part, and the load grows by the
-// difference.
+// that lives longer. Boxes join again, so a graph of repeated layers, or a set of items that was
+// made by cutting one rectangle, shrinks by orders of magnitude. These joins do not change the load
+// of any step (the sum of its live sizes), so the lower bound (the largest load) stays the same.
+// With a tolerance, series joins of unequal sizes are made too: the box is as large as the larger
+// part, and the load grows by the difference.
 //
-// Why it works: where the load is at the bound before and after a moment, the items that begin must
-// fill exactly the addresses that the ending items leave. If exactly one item ends and one begins
-// at a moment, there is no choice; those joins are made first. Next come moments where the sizes
-// that end equal the sizes that begin, then single pairs of equal size. Last, a box is taken apart
-// again if some of its parts fit another box. The idea of boxes is from Buchsbaum et al. 2003, "OPT
-// versus LOAD in dynamic storage allocation"; the reduction is that of two-terminal series-parallel
-// graphs (Valdes, Tarjan & Lawler 1982), with time as one direction and addresses as the other.
+// Why it works: in a placement that is as low as the bound, where the load is the bound before and
+// after a moment, the items that begin must fill exactly the addresses that the ending items leave.
+// If exactly one item ends and one begins at a moment, there is no choice; those joins are made
+// first. Next come moments where the sizes that end equal the sizes that begin, then single pairs
+// of equal size. Last, a box is taken apart again if some of its parts fit another box. The idea of
+// boxes is from Buchsbaum et al. 2003, "OPT versus LOAD in dynamic storage allocation"; the
+// reduction is that of two-terminal series-parallel graphs (Valdes, Tarjan & Lawler 1982), with
+// time as one direction and addresses as the other.
 //
 // The joins are a heuristic: a join may exclude every optimal plan. Callers therefore also place
 // the items without boxes, unless the boxes are very few. Fixed items are never joined.

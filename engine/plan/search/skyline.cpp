@@ -1,3 +1,4 @@
+// Implements Skyline.
 #include "engine/plan/search/skyline.h"
 #include "engine/base/align.h"
 
@@ -132,8 +133,7 @@ void Skyline::raise(uint32_t segment) {
   settle(segment);
 }
 
-/// Puts an item onto the floor of a valley. The parts of the floor before and after the item become
-/// segments of their own.
+/// Puts an item onto the floor of a valley. The floor before and after the item becomes segments.
 void Skyline::cover(uint32_t segment, uint32_t item, uint64_t top) {
   const uint32_t begin = problem_.begin[item];
   const uint32_t end = problem_.end[item];

@@ -1,12 +1,14 @@
-// The skyline heuristic: fills addresses from below, the lowest valley first.
+// The skyline heuristic: gives each item (a size and a lifetime, problem.h) an offset. It fills
+// addresses from below, the lowest valley first.
 //
 // The skyline is the upper edge of all placed items, as a function of time. Its lowest valley is a
 // span of time with higher edges on both sides. Among the items whose lifetimes lie within the
-// valley, the item of the highest rank goes to the valley's floor. If no item fits, the valley is
-// filled up to the lower of its two edges, and that space is wasted. The heuristic follows Burke,
-// Kendall & Whitwell 2004, "A new placement heuristic for the orthogonal stock-cutting problem",
-// except that items cannot be moved in time. Long-lived items end up at the bottom and short-lived
-// items fill the remaining valleys, so the graphs of most models reach the lower bound.
+// valley, the item of the highest rank (the caller's priority) goes to the valley's floor. If no
+// item fits, the valley is filled up to the lower of its two edges, and that space is wasted. The
+// heuristic follows Burke, Kendall & Whitwell 2004, "A new placement heuristic for the orthogonal
+// stock-cutting problem", except that items cannot be moved in time. If ranks grow with the
+// lifetime, long-lived items end up at the bottom and short-lived items fill the remaining valleys;
+// the graphs of most models then reach the lower bound, the largest sum of live sizes.
 //
 // An index (valley_index.h) finds the item for a valley; it typically visits some dozens of nodes,
 // where a scan would visit all live items. Memory: about 100 bytes per item, including two indices:

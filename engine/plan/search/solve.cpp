@@ -1,3 +1,4 @@
+// Implements solve().
 #include "engine/plan/search/solve.h"
 #include "engine/base/align.h"
 #include "engine/plan/search/fast_tier.h"

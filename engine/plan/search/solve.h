@@ -1,9 +1,8 @@
 // Solves one planning problem: chooses offsets for items (problem.h). A greedy placement comes
-// first (fast_tier.h). Unless it reaches the lower bound, local searches and an exact search then
-// lower it in turns (descent.h).
+// first (fast_tier.h). Unless its height is the lower bound, local searches and an exact search
+// then lower it in turns (descent.h).
 //
-// Threads: calls share no state; each call changes only the given meter of its work
-// (work_meter.h).
+// Threads: calls share no state; each changes only its meter, which counts the work (work_meter.h).
 #pragma once
 
 #include "engine/plan/search/descent.h"

@@ -1,3 +1,4 @@
+// Implements ValleyEngine, except the functions in valley_choice.cpp.
 #include "engine/plan/search/valley_engine.h"
 #include "engine/plan/random.h"
 

@@ -1,5 +1,5 @@
 // ValleyEngine implements ValleySearch for one integer type of sizes and offsets, `Unit`.
-// valley_search.h explains the algorithm.
+// valley_search.h explains the algorithm and its terms: floor, valley, gap.
 //
 // The search is a loop over an explicit stack, because its depth grows with the number of items. A
 // node is of one of two kinds. A choice node succeeds if one of its choices leads to a placement. A
@@ -31,7 +31,7 @@ public:
 private:
   /// The floor of a step without remaining free items (problem.h); also "no such offset".
   static constexpr Unit kWall = std::numeric_limits<Unit>::max();
-  static constexpr uint32_t kGap = UINT32_MAX; // The choice that leaves a gap.
+  static constexpr uint32_t kGap = UINT32_MAX; // The choice that raises the floor by a gap.
 
   /// An item that is still to be placed, and the lowest offset that it can have.
   struct Waiting {
@@ -125,7 +125,7 @@ private:
   std::vector<uint8_t> placed_;
   std::vector<Unit> total_; // Per step, the sum of the sizes of all free items not yet placed.
 
-  size_t maxDepth_ = 0; // Limit on the stack, because small gaps could lead deeper than is useful.
+  size_t maxDepth_ = 0; // Limit on stack_, which many small gaps could make deeper than is useful.
   std::vector<Node> stack_;
   std::vector<Unit> floors_;
   std::vector<Unit> loads_; // A lower bound on the height of each step.

@@ -1,3 +1,4 @@
+// Implements ValleyIndex.
 #include "engine/plan/search/valley_index.h"
 
 #include <algorithm>

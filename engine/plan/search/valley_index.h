@@ -1,6 +1,7 @@
-// The skyline is the upper contour of the items that a search has placed; a valley is a part of it
-// that lies lower than its neighbours. ValleyIndex finds the item to place into a valley: the item
-// of the highest rank among the remaining items whose lifetimes lie within a span of time.
+// The skyline is the upper contour, over time, of the items (sizes with lifetimes) that a search
+// has placed; a valley is a part of it that lies lower than its neighbours. ValleyIndex finds the
+// item to place into a valley: the item of the highest rank (the search's priority) among the
+// remaining items whose lifetimes lie within a span of time.
 //
 // The index is a binary tree, stored like a heap, over the items sorted by begin; a leaf holds a
 // block of sixteen items. Each node stores the highest rank and the earliest end in its subtree. A

@@ -1,3 +1,4 @@
+// Implements ValleySearch.
 #include "engine/plan/search/valley_search.h"
 #include "engine/plan/search/valley_engine.h"
 
@@ -8,7 +9,7 @@ namespace gantry::plan {
 
 namespace {
 
-/// Upper limit on the memory of the floors, loads and item lists of a search, in bytes.
+/// Upper limit on the memory of a search whose depth is the number of items, in bytes.
 constexpr uint64_t kMaxBytes = uint64_t{512} << 20;
 /// Sums of two heights must fit 64 bits, or 32 bits in a narrow engine.
 constexpr uint64_t kMaxUnits = uint64_t{1} << 61;

@@ -1,16 +1,18 @@
-// The exact search: decides whether all items can be placed below a capacity.
+// The exact search: decides whether all items (sizes with lifetimes, problem.h) can be placed below
+// a capacity, and finds their offsets.
 //
-// The search fills addresses from below. The floor of a step is the offset below which nothing more
-// will lie in that step. A valley is a run of steps with equal floors whose neighbours on both
-// sides are higher. Only an item whose lifetime lies wholly inside the valley can rest on its
-// floor, so the item covers no free space below itself. Consider a placement in which every item is
-// pushed down as far as possible. In each step of a valley, the lowest item that is still to be
-// placed either rests on the floor, or lies no lower than the next offset at which any item can
-// rest. A node of the search therefore picks one step and tries each item that can rest there; the
-// last choice is a gap up to that next offset. These choices exclude each other, so no placement is
-// visited twice, and the search may pick any step, for example the step with the fewest choices.
+// The search fills addresses from below. The floor of a step of time is the offset below which
+// nothing more will lie in that step. A valley is a run of steps with equal floors whose neighbours
+// on both sides are higher. An item can rest on the valley's floor only if its lifetime lies wholly
+// inside the valley; a longer item also lies above a higher neighbour. Consider a placement in
+// which every item is pushed down as far as possible. In each step of a valley, the lowest item
+// that is still to be placed either rests on the floor, or lies no lower than the next offset at
+// which any item can rest. A node of the search therefore picks one step and tries each item that
+// can rest there; the last choice is a gap up to that next offset. These choices exclude each
+// other, so no placement is visited twice, and the search may pick any step, for example the step
+// with the fewest choices.
 //
-// Each node first makes these inferences:
+// Each node of the search tree first makes these inferences:
 //  - The floor of a step rises to the lowest offset that any remaining item of the step can have.
 //  - For each step and each offset p, p plus the sizes of all items that cannot lie below p must
 //    not exceed the capacity (scheduling on one machine with release dates: Jackson's rule, 1955).
@@ -19,9 +21,9 @@
 //  - States that failed before are not searched again (failed_states.h).
 //  - Among equal items, only the first is tried. If all floors of a part are equal, an item that
 //    spans the whole part goes to the floor without a choice.
-// Steps ("sections" there), inference and decomposition follow Moffitt, "MiniMalloc: A Lightweight
-// Memory Allocator for Hardware-Accelerated Machine Learning" (2023), whose search branches on the
-// next item by offset.
+// Steps, inference and decomposition follow Moffitt, "MiniMalloc: A Lightweight Memory Allocator
+// for Hardware-Accelerated Machine Learning" (2023), which calls the steps sections and branches on
+// the next item by offset.
 //
 // The time of a search varies greatly with the order of its choices, so callers run it in slices of
 // different styles (portfolio.h). Alignments and fixed offsets are kept. A search that examines all

@@ -1,9 +1,9 @@
 // Counts the work of a search and says when the search must stop.
 //
-// A unit of work is the examination of one item, which takes 10 to 30 ns. A limit in units stops a
-// search at the same point on every machine and in every run; a clock does not. A caller that does
-// not need reproducible results may add a deadline. The meter reads the clock once in
-// kUnitsPerReading units.
+// A unit of work is the examination of one item to be placed, which takes 10 to 30 ns. A limit in
+// units stops a search at the same point on every machine and in every run; a clock does not. A
+// caller that does not need reproducible results may add a deadline. The meter reads the clock once
+// in kUnitsPerReading units.
 //
 // Threads: one at a time per object.
 #pragma once

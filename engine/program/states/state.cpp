@@ -142,7 +142,7 @@ void State::invalidate(size_t index, const Status &cause) {
   if (entry.condition == Condition::kInvalid)
     return;
   if (entry.condition == Condition::kUnset && cause.code() != StatusCode::kDeviceLost)
-    return; // There was no value.
+    return; // An entry without a value stays unset.
   entry.condition = Condition::kInvalid;
   entry.cause = cause;
 }
@@ -323,8 +323,8 @@ Status State::restore(const std::string &path) {
     Status stored = store(entries_[i], found[i]->shape, found[i]->bytes, isTouched);
     if (stored.isOk())
       continue;
-    // Unless nothing was copied, some entries have their new value and others their old one, which
-    // is a state that no run has produced.
+    // If anything was copied, some entries have their new value and others their old one. No run
+    // has produced this combination, so all entries become invalid.
     const bool anyCopied = i > 0 || isTouched;
     for (size_t j = 0; j < entries_.size() && anyCopied; ++j)
       invalidate(j, Status(stored.code(),

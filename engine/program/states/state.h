@@ -46,8 +46,8 @@ public:
     uint64_t offset = 0;
   };
 
-  /// The memory kind in which the device's kernels use states best: visible to the host if the
-  /// device's memory is.
+  /// The memory kind in which the device's kernels use states best: kUnified if the host can map
+  /// the device's memory and the device is no discrete GPU, otherwise kDevice.
   static device::MemoryKind kindFor(const device::Device &device);
 
   /// Allocates a buffer for each state of the program. Entries whose state has a first value in the
@@ -99,7 +99,7 @@ private:
   explicit State(std::shared_ptr<heap::Heap> heap) : heap_(std::move(heap)) {}
   Status writeInitial(const Program &program);
   Status checkShape(const Entry &entry, const TensorShape &shape, uint64_t sizeBytes) const;
-  /// Waits for all runs that use the State, then looks whether the device is lost.
+  /// Waits for all runs that use the State, then calls refresh().
   void settle();
   /// Gives the entry a value. After a failure, `isTouched` says whether the old value is lost; if
   /// so, the entry is invalid.

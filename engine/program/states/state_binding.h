@@ -1,6 +1,6 @@
-// The states of one session: which entries of a State its program uses, and what a run does with
-// them. A binding fills the arguments of a run, so that the ports of a state lie in its buffer, and
-// tells the State which runs use it and which have failed.
+// The states of one session: which entries of a State (state.h: the buffers of named states) its
+// program uses, and what a run does with them. A binding fills the arguments of a run, so that the
+// ports of a state lie in its buffer, and tells the State which runs use it and which have failed.
 //
 // Threads: one thread uses a binding, its session and its State at a time.
 #pragma once
@@ -13,8 +13,9 @@ class StateBinding {
 public:
   /// A binding of a program without states.
   StateBinding() = default;
-  /// Finds the entry of each of the program's states by its name. Returns kInvalidArgument if there
-  /// is none, or if its type, a dimension or its capacity does not suit the program.
+  /// Finds the entry of each of the program's states by its name. Returns kInvalidArgument if a
+  /// state has no entry, or if an entry's type, a dimension or its capacity does not suit the
+  /// program.
   static Result<StateBinding> create(std::shared_ptr<const Program> program,
                                      std::shared_ptr<State> state);
 

@@ -26,7 +26,8 @@ Status damaged(const std::string &path, const std::string &what) {
           "'" + path + "' is a damaged state file: " + what + "; restore an older save"};
 }
 
-/// Makes the records and the names; the tensors follow.
+/// Returns the records and the names, which precede the tensors in the file. Sets fileBytes to the
+/// size of the whole file.
 std::vector<uint8_t> makeTable(std::span<const SavedTensor> tensors, uint64_t &fileBytes) {
   uint64_t tableBytes = tensors.size() * sizeof(StateFileRecord);
   for (const SavedTensor &tensor : tensors)
@@ -53,7 +54,7 @@ std::vector<uint8_t> makeTable(std::span<const SavedTensor> tensors, uint64_t &f
 }
 
 /// Parses the records of a file whose checksums are right. Such a file may still hold wrong
-/// numbers, for example if it was made on purpose, so all numbers are checked as well.
+/// numbers, for example if an attacker made it, so all numbers are checked as well.
 class Parser {
 public:
   Parser(std::span<const uint8_t> file, const StateFileHeader &header, const std::string &path)

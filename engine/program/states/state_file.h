@@ -1,4 +1,5 @@
-// State files: saved states. A file holds named tensors; it refers to no program and no device.
+// State files: saved states, which are tensors that keep their place in device memory from run to
+// run (state.h). A file holds named tensors; it refers to no program and no device.
 //
 // Layout; numbers are little-endian, offsets count from the start of the file:
 //   StateFileHeader

@@ -33,7 +33,10 @@ Status copyOnDevice(device::Device &device, const device::BufferRange &source,
   return waited;
 }
 
-/// Calls copy(staging, offset, size) for consecutive parts of `total` bytes.
+/// Allocates a staging buffer of the memory kind `kind`, of at most kStagingBytes bytes. Divides a
+/// transfer of `total` bytes into parts that fit into this buffer, and calls copy(staging, offset,
+/// size) for each: `size` bytes from byte `offset` of the transfer on, which pass through the start
+/// of the staging buffer.
 template <typename Copy>
 Status inParts(const std::shared_ptr<heap::Heap> &heap, device::MemoryKind kind, uint64_t total,
                Copy copy) {

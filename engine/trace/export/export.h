@@ -5,8 +5,8 @@
 //             marks. Spans that are open at the end of the capture are left out.
 //   chrome    The same contents as Chrome's JSON trace events, for chrome://tracing and others.
 //   pytorch   PyTorch's memory snapshot (pickle, protocol 4), for pytorch.org/memory_viz: slabs
-//             are segments, blocks are allocations. Times are in microseconds. All devices are
-//             written as device 0.
+//             (the driver's allocations) are segments, blocks (the buffers in them) are
+//             allocations. Times are in microseconds. All devices are written as device 0.
 //   csv       One row for each event (docs/capture-csv.md).
 //
 // In perfetto and chrome, commands that overlap on a device are placed on different lanes, so that

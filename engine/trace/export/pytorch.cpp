@@ -59,13 +59,6 @@ struct LiveBlock {
 
 uint64_t slabKey(uint16_t heap, uint32_t slab) { return (uint64_t{heap} << 32) | slab; }
 
-/// Returns a slab's device address. For a slab without one, returns an address that is made from
-/// the numbers of heap and slab.
-uint64_t addressOf(uint16_t heap, const SlabEvent &slab) {
-  return slab.address != 0 ? slab.address
-                           : (uint64_t{heap} << 56) | (uint64_t{slab.slab + 1} << 40);
-}
-
 /// Writes PyTorch's memory snapshot. Keeps track of the slabs and blocks that are alive.
 class SnapshotWriter {
 public:
@@ -77,7 +70,7 @@ public:
     out_.beginList();
     out_.beginList(); // The trace of device 0, to which all heaps are written.
     GANTRY_RETURN_IF_ERROR(forEachEvent(reader, [&](const Event &event) { addEvent(event); }));
-    for (const auto &[heap, events] : listed_) // Snapshots that the capture does not end.
+    for (const auto &[heap, events] : listed_) // Snapshots whose end the capture lacks.
       addListed(events);
     out_.endList();
     out_.endList();
@@ -100,6 +93,14 @@ private:
   void addBlock(const Event &event);
   void release(BlockKey key, uint64_t timeNs);
   void releaseSlab(uint64_t key, uint64_t timeNs);
+  /// Returns the device address of a slab (an allocation of the driver). For a slab without an
+  /// address, returns one that no other such slab has: 2^40 times a number from 1 on.
+  uint64_t addressOf(uint16_t heap, const SlabEvent &slab) {
+    if (slab.address != 0)
+      return slab.address;
+    const uint64_t next = standIns_.size() + 1;
+    return standIns_.try_emplace(slabKey(heap, slab.slab), next).first->second << 40;
+  }
   void addAction(std::string_view action, uint64_t address, uint64_t sizeBytes, uint64_t timeNs,
                  uint32_t name);
   void addFrames(uint32_t name);
@@ -108,7 +109,8 @@ private:
 
   const NameTable &names_;
   Pickle out_;
-  std::map<uint64_t, SlabEvent> slabs_; // By slabKey().
+  std::map<uint64_t, SlabEvent> slabs_;   // By slabKey().
+  std::map<uint64_t, uint64_t> standIns_; // By slabKey(): the number of a slab without an address.
   std::map<BlockKey, LiveBlock> blocks_;
   /// By heap with a snapshot that has not ended: the snapshot's kLiveSlab and kLiveBlock events.
   std::map<uint16_t, std::vector<Event>> listed_;
@@ -152,8 +154,8 @@ void SnapshotWriter::addEvent(const Event &event) {
   }
 }
 
-/// Releases all blocks and slabs of the heap but those that a snapshot lists at the same place. The
-/// events of the others were lost, or their heap was destroyed.
+/// Releases all blocks and slabs of the heap except those that a snapshot lists at the same place.
+/// The release events of the others were lost, or their heap was destroyed.
 void SnapshotWriter::keepOnly(const EventHeader &header, const std::vector<Event> &listed) {
   const uint16_t heap = header.heap;
   std::map<uint64_t, SlabEvent> slabs;

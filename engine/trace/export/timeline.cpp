@@ -161,7 +161,7 @@ private:
   std::unordered_map<uint32_t, Run> runs_;
   std::map<uint16_t, std::unordered_map<uint64_t, uint64_t>> live_; // By heap: sizes by block.
   std::map<uint16_t, uint64_t> liveBytes_;                          // By heap.
-  std::map<uint32_t, uint64_t> guesses_; // By device: host time minus device time.
+  std::map<uint32_t, uint64_t> guesses_; // By device without ClockEvents: host minus device time.
   /// By device and lane: the lane's track, and the end of its last slice.
   std::map<uint32_t, std::vector<std::pair<uint32_t, uint64_t>>> lanes_;
 };

@@ -1,4 +1,5 @@
-// The handshake between a viewer and a process before the first frame (wire/frame.h).
+// The handshake between a viewer (a program that shows the trace, such as the profiler) and a
+// process before the first frame, which is a packet of events (wire/frame.h).
 //
 // The viewer sends a ClientHello. The process answers with a ServerHello and, if the answer's
 // status is 0, with the stream of frames. Both structs have fixed sizes, so neither side trusts a

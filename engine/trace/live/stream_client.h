@@ -1,5 +1,6 @@
-// StreamClient: the viewer's end of a connection. It performs the handshake (handshake.h) and
-// receives frames (wire/frame.h). CaptureReader (wire/capture.h) decodes the events in them.
+// StreamClient: the viewer's end of a connection to a process whose trace the viewer shows. It
+// performs the handshake (handshake.h) and receives frames (wire/frame.h). CaptureReader
+// (wire/capture.h) decodes the events in them.
 //
 // Thread safety: one thread at a time per object.
 #pragma once

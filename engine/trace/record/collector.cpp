@@ -28,7 +28,7 @@ constexpr std::chrono::microseconds kIdlePause{4000};
 constexpr std::chrono::microseconds kQuietPause{16000};
 
 constexpr uint64_t kReleaseEvery = 2048;           // Events after which ring space is released.
-constexpr uint64_t kSnapshotPauseNs = 200'000'000; // Between two snapshots caused by drops.
+constexpr uint64_t kSnapshotPauseNs = 200'000'000; // Min time between snapshots after drops.
 constexpr size_t kRingsAtCrash = 1024;             // Rings that a crash can list; see start().
 constexpr uint64_t kCrashPollNs = 1'000'000;
 
@@ -102,7 +102,7 @@ void Collector::run() {
       sink->sink.flush();
       std::erase(sinks_, sink);
     }
-    // Without memory a sink may miss events, so it fails with this status.
+    // Without host memory a sink may miss events, so all sinks fail with this status.
     if (const Status memory = checkHostMemory(); !memory.isOk())
       for (AttachedSink *sink : sinks_)
         sink->sink.fail(memory);
@@ -159,7 +159,7 @@ void Collector::start() {
   wallClockNs_ = wallClockNs();
   memoryDropped_ = false;
   detail::setOn(true);
-  // After the barrier, later loads of every thread see the new value. On a system without the
+  // After the barrier, later calls of isOn() on every thread return true. On a system without the
   // barrier, the code waits 1 ms: a store becomes visible to all cores in much less time.
   if (hasProcessBarrier())
     processBarrier();
@@ -261,7 +261,7 @@ void Collector::mergeUpTo(uint64_t ticks) {
 void Collector::mergeRings(uint64_t ticks) {
   for (detail::ThreadRing *ring : rings_)
     ring->head = ring->ring.head();
-  clock_.advance(); // All events before the heads are older than this reading.
+  clock_.advance(); // The events to merge are older than this reading of the clocks.
   // Drops before these heads are counted by now, so each loss is reported before the events that
   // follow it.
   for (detail::ThreadRing *ring : rings_)

@@ -15,7 +15,7 @@ namespace gantry::trace {
 namespace {
 
 constexpr uint64_t kFlushNs = 250'000'000;
-constexpr uint64_t kMinPauseNs = 250'000'000; // Between two descriptions.
+constexpr uint64_t kMinPauseNs = 250'000'000; // Min time between two descriptions.
 // An encoded event takes at most 200 bytes, so a frame of this many events fits into a segment.
 constexpr uint32_t kChunkEvents = 4096;
 constexpr uint64_t kCrashPatienceNs = 1'500'000'000;
@@ -73,8 +73,8 @@ struct FlightRecorder::Impl {
   std::mutex mutex; // Protects the segments, except in a crash, which takes no lock.
   Segment segments[2];
   std::atomic<uint32_t> current{0};
-  bool isFull = false;                  // A frame did not fit, so a description is due.
-  std::atomic<bool> isWanted{false};    // write() needs a description.
+  bool isFull = false;                  // Whether a frame did not fit: a description is due.
+  std::atomic<bool> isWanted{false};    // Whether write() waits for a description.
   uint64_t lastRenewNs = 0;             // Used by the collector's thread only.
   std::array<uint32_t, 8> crashNames{}; // Ids of "killed by ...", in the order of crashSignals().
   bool takesCrashes = false;

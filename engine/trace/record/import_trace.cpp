@@ -1,4 +1,4 @@
-// Events of one import.
+// Records the events of one import, and describes the import to late viewers.
 #include "engine/trace/record/import_trace.h"
 
 namespace gantry::trace {

@@ -1,4 +1,4 @@
-// The table of texts.
+// Implements the table of the texts to which events refer.
 #include "engine/trace/record/names.h"
 
 #include "engine/base/out_of_memory.h"
@@ -46,7 +46,8 @@ uint32_t intern(std::string_view text) {
   names.texts.emplace_back(text);
   const auto id = static_cast<uint32_t>(names.texts.size());
   names.ids.emplace(names.texts.back(), id);
-  // A name is never freed, so it must not stay in the reserve (out_of_memory.h).
+  // If the host has no memory left, the name lies in the reserve for failed allocations
+  // (out_of_memory.h). It must not stay there, because a name is never freed.
   if (!checkHostMemory().isOk()) {
     names.ids.erase(names.texts.back());
     names.texts.pop_back();

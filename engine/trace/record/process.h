@@ -1,4 +1,4 @@
-// Facts about the process for a capture's ProcessEvent.
+// Facts about the process for the ProcessEvent of a capture (events.h).
 //
 // Thread safety: any thread.
 #pragma once

@@ -51,7 +51,8 @@ std::atomic<uint64_t> lateEvents{0};
 } // namespace
 
 ThreadRing *attachThread() {
-  // The caller is the destructor of a thread-local object. A new ring would never be returned.
+  // The thread's exit handler (ringReturn()) has run, so the caller is the destructor of a
+  // thread-local object. Nothing would return a new ring.
   if (threadHasEnded) {
     lateEvents.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
@@ -71,7 +72,7 @@ ThreadRing *attachThread() {
       return nullptr;
     }
   }
-  if (!ringReturn().arm(ring)) { // Without the exit handler the ring would never be returned.
+  if (!ringReturn().arm(ring)) { // Without an exit handler, nothing would return the ring.
     state.spare.push_back(ring);
     return nullptr;
   }

@@ -1,4 +1,5 @@
-// A bounded queue of events from one thread to the collector.
+// A bounded queue of events from one thread to the collector, the thread that empties the rings of
+// all threads (collector.h).
 //
 // The queue has a single producer and a single consumer and takes no lock. The producer's fast path
 // compares its write position with one limit. The limit is the smallest of: the end of the buffer

@@ -1,4 +1,5 @@
-// The list of the rings of all threads, which the collector reads.
+// The list of the rings of all threads. A ring is a bounded queue of events (ring.h). The
+// collector, a thread of its own (collector.h), reads the list and empties the rings.
 //
 // A ring belongs to its thread until the thread ends. The collector then empties it and retires it,
 // and the next new thread reuses it.

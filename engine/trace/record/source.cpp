@@ -1,4 +1,4 @@
-// The registry of sources.
+// Implements the registry of sources, the objects that describe what exists already.
 #include "engine/trace/record/source.h"
 
 #include <mutex>

@@ -8,10 +8,11 @@
 //     if (batch->end) break;
 //   }
 //
-// A batch is one chunk of the file or one events frame of the stream. When read() returns a batch,
-// names() has all names that the batch's events use. A file that was cut off because its writer was
-// killed is readable up to its last whole chunk; tail() then returns kCutOff. The chunks of a file
-// decode independently of each other, so a reader may seek, and several readers may share a file.
+// A batch is one chunk of the file (the contents of a frame with events) or one such frame of the
+// stream. When read() returns a batch, names() has all names that the batch's events use. A file
+// that was cut off because its writer was killed is readable up to its last whole chunk; tail()
+// then returns kCutOff. The chunks of a file decode independently of each other, so a reader may
+// seek, and several readers may share a file.
 //
 // The file format consists of frames (frame.h) whose contents are columns (codec.h). The reader
 // checks all input: it returns kDataLoss for a damaged or hostile file or stream, and

@@ -1,5 +1,5 @@
-// A .gtrace file that is being written. Each frame is appended to the file at once; finish() writes
-// the index.
+// A .gtrace file that is being written. Each frame (a packet of events or names, frame.h) is
+// appended to the file at once; finish() writes the index.
 //
 // A file without finish() is readable: readers then walk its frames (capture.h).
 //

@@ -6,12 +6,12 @@
 // and repetitive, and the general compressor that follows (LZ4 for streams, Zstandard for files)
 // compresses them well.
 //
-// Prediction of blocks: the low 32 bits of a block's id are its slot, the high 32 bits the slot's
-// generation. When a heap reuses a slot, the new block often has the same place and size as the old
-// block, and the next generation. The encoder and the decoder keep equal direct-mapped tables of
-// the last block of each slot and predict from them. Other events are predicted field by field from
-// the previous event of their type (schema.h). No prediction uses an earlier chunk, so each chunk
-// can be decoded alone.
+// Prediction of blocks (buffers of a heap, BlockEvent): the low 32 bits of a block's id are its
+// slot in the heap's table, the high 32 bits the slot's generation. When a heap reuses a slot, the
+// new block often has the same place and size as the old block, and the next generation. The
+// encoder and the decoder keep equal direct-mapped tables of the last block of each slot and
+// predict from them. Other events are predicted field by field from the previous event of their
+// type (schema.h). No prediction uses an earlier chunk, so each chunk can be decoded alone.
 //
 // Layout of a chunk: for each column in order, its length as a varint and its bytes.
 //
@@ -46,8 +46,7 @@ enum Column : uint32_t {
   kGenerationColumn,
   kSequenceColumn,
   /// Values of block and release events that seldom differ from their predictions: the heap, the
-  /// span, the memory kind, and an offset's remainder modulo kGranule. At most kRareFields values
-  /// for each event (codec.cpp).
+  /// span, the memory kind, and an offset's remainder modulo 256 bytes, the alignment of blocks.
   kRareColumn,
   kFirstField,
   kColumns = kFirstField + kMaxFields,

@@ -34,7 +34,7 @@ struct EventLayout {
 /// Returns the layout of a type. `type` may be any number from 0 to 255, assigned or not.
 const EventLayout &layoutOf(EventType type);
 
-/// Returns whether events of the type are BlockEvents.
+/// Returns whether events of the type have the struct BlockEvent.
 inline bool isBlockEvent(EventType type) {
   return (type >= EventType::kAllocate && type <= EventType::kRestore &&
           type != EventType::kRelease) ||

@@ -73,7 +73,7 @@ public:
   void shrink() { setCapacity(size_); }
 
 private:
-  void swap(GrowingList &other) {
+  void swap(GrowingList &other) noexcept {
     std::swap(items_, other.items_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);

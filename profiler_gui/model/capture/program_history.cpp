@@ -384,9 +384,9 @@ void ProgramHistory::fillArena(uint32_t runIndex, const Context &context) {
   // The values whose actual offset the run reported. The run's bindings are at the end of the list.
   const std::vector<Binding> &bindings = context.memory.bindings();
   std::vector<std::pair<uint32_t, uint64_t>> moved;
-  for (size_t i = bindings.size(); i-- > 0 && bindings[i].run == runIndex;) {
-    if (bindings[i].inArena)
-      moved.emplace_back(bindings[i].value, bindings[i].blockOffset);
+  for (size_t end = bindings.size(); end > 0 && bindings[end - 1].run == runIndex; --end) {
+    if (bindings[end - 1].inArena)
+      moved.emplace_back(bindings[end - 1].value, bindings[end - 1].blockOffset);
   }
   for (const uint32_t index : plan.entries) {
     const PlanEntry &entry = entries_[index];

@@ -228,5 +228,25 @@ TEST_F(TimelineTest, AFrameLoopWithOrderedReuseNeitherWaitsNorGrows) {
   gpu->release();
 }
 
+TEST_F(TimelineTest, ABufferIsNotSpilledWhileTheCallersWorkMayUseIt) {
+  allowSpill = true;
+  make({}, smallDevice(64 * kMiB));
+  const uint32_t timeline = heap->addTimeline();
+  BufferRequest request;
+  request.sizeBytes = 40 * kMiB;
+  request.spillable = true;
+  const BufferHandle a = take(request);
+  ASSERT_EQ(heap->freeAfter(a, {timeline, 7}), HeapCode::kOk);
+  EXPECT_EQ(spilling->spill(a), HeapCode::kBusy);
+  BufferHandle b;
+  EXPECT_EQ(heap->allocate(request, &b), HeapCode::kExhausted)
+      << "a cannot be spilled to make room";
+  ASSERT_EQ(heap->advance(timeline, 7), HeapCode::kOk);
+  EXPECT_EQ(spilling->spill(a), HeapCode::kOk);
+  EXPECT_EQ(heap->allocate(request, &b), HeapCode::kOk);
+  drop(a);
+  drop(b);
+}
+
 } // namespace
 } // namespace gantry::heap

@@ -207,6 +207,24 @@ TEST_F(ExportTest, SnapshotsAndDestroyedHeapsReleaseBlocks) {
   }
 }
 
+TEST_F(ExportTest, PytorchSlabsWithoutAddressesGetDifferentAddresses) {
+  auto writer = CaptureWriter::create(capture_);
+  ASSERT_TRUE(writer.isOk());
+  for (const uint16_t heap : {1, 257})
+    for (const uint32_t number : {0U, 65535U, 65536U}) {
+      SlabEvent slab = makeEvent<SlabEvent>(EventType::kSlab);
+      slab.header.heap = heap;
+      slab.slab = number;
+      slab.sizeBytes = 4096;
+      ASSERT_TRUE((*writer)->append(Event(slab)).isOk());
+    }
+  ASSERT_TRUE((*writer)->finish().isOk());
+  expectPython("import pickle, sys\n"
+               "segments = pickle.load(open(sys.argv[1], \"rb\"))[\"segments\"]\n"
+               "assert len({s[\"address\"] for s in segments}) == 6, segments",
+               exported("pytorch"));
+}
+
 // A capture with events of all types, with random fields and in random order, as a damaged file may
 // have them.
 TEST_F(ExportTest, EveryFormatTakesEventsOfAllTypes) {

@@ -96,7 +96,7 @@ Scalar mish(BodyBuilder &b, const Node &, Scalar x) {
   // The quotient (2 + w) / (2 + 2 w + w^2) for negative x. In f32 it is computed as 1 - w * p(w),
   // where p is a Chebyshev fit with an error of 7e-9.
   Scalar quotient = b.add(number(2), w);
-  if (x.type == DType::kF64) { // Only the host evaluates f64 (device_types.h).
+  if (x.type == DType::kF64) { // Only the host computes this in f64 (device_types.h).
     quotient = b.div(quotient, b.add(b.mul(w, quotient), number(2)));
   } else {
     const Scalar p = polynomial(
@@ -184,13 +184,14 @@ Scalar geluOfSmall(BodyBuilder &b, Scalar x) {
 }
 
 // Returns x / 2 * erfc(-x / sqrt(2)). For positive t, erfc(t) is e^(-t^2) times a slowly varying
-// function, and erfc(-t) is 2 - erfc(t), so that nothing cancels for negative x. t^2 = x^2 / 2 is
-// computed as a sum of two floats, because e^(-t^2) amplifies a relative error of t^2 by t^2.
+// function, and erfc(-t) is 2 - erfc(t), so no two nearly equal numbers are subtracted for negative
+// x. t^2 = x^2 / 2 is computed as a sum of two floats, because e^(-t^2) amplifies a relative error
+// of t^2 by t^2.
 Scalar gelu(BodyBuilder &b, const Node &node, Scalar x) {
   if (node.stringAttribute("approximate", "none") == "tanh")
     return geluByTanh(b, x);
   auto number = [&](double value) { return b.constant(x.type, value); };
-  if (x.type == DType::kF64) { // Only the host evaluates f64 (device_types.h).
+  if (x.type == DType::kF64) { // Only the host computes this in f64 (device_types.h).
     Scalar e = b.unary(Unary::kErf, b.mul(x, number(1 / std::sqrt(2.0))));
     return b.mul(b.mul(x, number(0.5)), b.add(number(1), e));
   }

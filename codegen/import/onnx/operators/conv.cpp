@@ -1,4 +1,4 @@
-// Imports Conv, and builds the convolutions of the quantised operators.
+// Implements conv.h, and imports Conv.
 #include "codegen/import/onnx/operators/conv.h"
 
 #include "codegen/import/onnx/move_data.h"
@@ -54,11 +54,12 @@ Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const 
 
 namespace {
 
-constexpr int64_t kVector = 4; // Elements of a vector access.
+constexpr int64_t kVector = 4; // Elements that a kernel loads or stores at once.
 
-/// Returns whether the groups become images of a larger batch. Otherwise one loop goes over the
-/// output channels of all groups, and vectors of channels would extend over two groups. A dynamic
-/// number of channels cannot be divided among images.
+/// Returns whether the groups become images of a larger batch, so that each image has the channels
+/// of one group. Otherwise one loop goes over the output channels of all groups. If kVector does
+/// not divide the channels of a group, a vector of channels would then extend over two groups. A
+/// dynamic number of channels cannot be divided among images.
 bool groupsBecomeImages(Dim channels, int64_t group, int64_t inPerGroup, int64_t outPerGroup) {
   return staticDim(channels) && group > 1 && inPerGroup > 1 &&
          (inPerGroup % kVector != 0 || outPerGroup % kVector != 0);
@@ -92,7 +93,7 @@ Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter, co
   const unsigned firstTap = 2 + spatial + (dropChannel ? 0 : 1), loops = firstTap + spatial;
   mlir::AffineExpr image = import.loop(0), outChannel = import.loop(1);
   mlir::AffineExpr inner = import.loop(2 + spatial), inChannel = inner;
-  mlir::AffineExpr filterChannel = outChannel; // Among the output channels of all groups.
+  mlir::AffineExpr filterChannel = outChannel; // A channel of all groups.
   if (asImages)
     filterChannel = (image % group) * outPerGroup + outChannel;
   else if (dropChannel)

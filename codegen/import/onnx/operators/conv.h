@@ -1,8 +1,8 @@
-// Builds convolutions for Conv, for the quantised operators, and for the folding of scales
-// (fold_scale.h).
+// Builds convolutions for Conv, ConvTranspose and the quantised operators, and for a Conv into
+// which other nodes are folded (fold_scale.h).
 //
 // A convolution is one linalg.generic over a padded input. All functions fail by throwing
-// ImportError. Thread safety: one thread at a time per ImportContext.
+// ImportError (import_error.h). Thread safety: one thread at a time per ImportContext.
 #pragma once
 
 #include "codegen/import/onnx/context.h"
@@ -10,8 +10,9 @@
 
 namespace gantry::importer {
 
-/// Imports a Conv node. If `filter` is given, `filter` and `bias` replace the node's inputs 1
-/// and 2. The result is defined as the first output of the node `output`.
+/// Imports a Conv node. If `filter` is given, `filter` and `bias` replace the node's inputs 1 and
+/// 2. The result becomes the first output of the node `output`, which is `node` or the last node
+/// that is folded into it.
 void importConvolution(ImportContext &import, const Node &node, std::optional<Tensor> filter,
                        std::optional<Tensor> bias, const Node &output);
 

@@ -13,11 +13,13 @@
 // deconvolution layer the same as a convolutional layer?", 2016.)
 //
 // If the stride divides the kernel's and the output's sizes, all phases read x at the same
-// positions. If it also divides the padding before, they are one sum, with loops over the phases.
-// Otherwise, if the stride divides the output's sizes, gantry.concat interleaves the phases: their
-// convolutions write the output. In other cases, and for few channels, the results of the phases
-// are concatenated along the channels, and one operator moves them to their places. Phases that
-// read x at the same positions are then one convolution with more output channels.
+// positions. If the stride also divides the padding before the data, the phases are computed as one
+// sum, with loops over the phases. Otherwise, if the stride divides the output's sizes, a
+// gantry.concat interleaves the phases. It copies nothing: the convolutions of the phases write
+// their elements of the output directly (codegen/dialect/GantryOps.td). In other cases, and for few
+// channels, the results of the phases are concatenated along the channels, and one operator moves
+// them to their places. Phases that read x at the same positions are then one convolution with more
+// output channels.
 //
 // If ImportOptions::savesMemory is set and there are several phases, one operator computes the sum
 // above directly instead. It needs no memory for the results of the phases, but multiplies by zero
@@ -41,7 +43,7 @@ struct TransposedConv {
   llvm::SmallVector<int64_t> padLow;
   Dims outputs; // Spatial sizes of the result.
 
-  // The loops of the sum in one operator.
+  // The numbers of the loops in loopsOf().
   unsigned channelLoop() const { return 2 + spatial; }
   unsigned tapLoop(size_t axis) const { return 3 + spatial + axis; }
   unsigned loopCount() const { return 3 + 2 * spatial; }
@@ -320,8 +322,8 @@ Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
                   windows, conv.group, {conv.x.type, numberOf(conv.x.type, 0)});
 }
 
-/// Returns whether the phases may be computed together: at run time, and all with the same, known
-/// number of rows.
+/// Returns whether the phases may be computed together: they are computed at run time, each has
+/// taps, and all have the same, known number of rows.
 bool canJoinPhases(ImportContext &import, const TransposedConv &conv,
                    llvm::ArrayRef<Phase> phases) {
   if (phases.size() == 1 || llvm::any_of(phases, std::mem_fn(&Phase::isEmpty)) ||
@@ -333,12 +335,13 @@ bool canJoinPhases(ImportContext &import, const TransposedConv &conv,
   });
 }
 
-/// Returns whether the convolutions of the phases should write the output. isOne: all phases read
-/// the same elements of x.
+/// Returns whether interleavePhases() is faster than one convolution for all phases. isOne: all
+/// phases read the same elements of x; otherwise one convolution is not possible.
 bool paysToInterleave(const TransposedConv &conv, bool isOne) {
   // With few output channels, one convolution for all phases is faster, because it loads x once.
   // Measured for 64 input channels at 28 x 28 with kernels of 2 and 4 and stride 2: for 3, 8 and 12
-  // output channels it takes 0.53 to 0.92 of the time, for 4, 16 and 32 it takes 0.88 to 1.24.
+  // output channels one convolution takes 0.53 to 0.92 of the time of interleaved ones, for 4, 16
+  // and 32 it takes 0.88 to 1.24.
   constexpr int64_t kMinChannels = 16;
   return !isOne || conv.outPerGroup * conv.group >= kMinChannels;
 }
@@ -432,7 +435,8 @@ Tensor sumInPhases(ImportContext &import, const TransposedConv &conv,
   return unfold(import, conv, import.generic(spec));
 }
 
-/// Computes the phases, each with the bias, and interleaves them.
+/// Computes each phase as a convolution, adds the bias to each, and interleaves the phases with
+/// gantry.concat.
 Tensor interleavePhases(ImportContext &import, const TransposedConv &conv,
                         llvm::ArrayRef<Phase> phases, const std::optional<Tensor> &bias) {
   // The convolutions for each position in the output modulo the strides, in row-major order.
@@ -476,8 +480,8 @@ Tensor interleavePhases(ImportContext &import, const TransposedConv &conv,
   return results.front();
 }
 
-/// Moves the rows of the phases to their places in the output. phases: [n, phase * channels +
-/// channel, rows...].
+/// Moves the rows of the phases to their places in the output, with one operator. phases: [n, phase
+/// * channels + channel, rows...].
 Tensor interleave(ImportContext &import, const TransposedConv &conv, const Tensor &phases) {
   const unsigned rank = phases.rank();
   mlir::AffineExpr phase = import.number(0);

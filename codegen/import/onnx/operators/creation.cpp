@@ -73,6 +73,8 @@ void importRange(ImportContext &import, const Node &node) {
   }
   if (start.constant && limit.constant && delta.constant && isFloat(type)) {
     double from = start.constant->floatAt(0), step = delta.constant->floatAt(0);
+    if (step == 0)
+      failBadInput("the delta of a range is 0; it must not be 0");
     double count = std::ceil((limit.constant->floatAt(0) - from) / step);
     if (!(count < 1e8))
       failBadInput("a range has " + llvm::Twine(std::to_string(count)) +
@@ -94,6 +96,7 @@ void importRange(ImportContext &import, const Node &node) {
   Dim count = ceilDivDims(span, import.number(*step > 0 ? *step : -*step));
   if (auto known = staticDim(count); known && *known < 0)
     count = import.number(0);
+  import.constraints().requireNonNegative(count);
   GenericSpec spec;
   spec.reduction = {false};
   spec.resultType = type;

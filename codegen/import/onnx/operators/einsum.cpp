@@ -2,7 +2,8 @@
 //
 // In "bij,bjk->bik" each letter is a loop. Letters that are not in the result are summed over. Each
 // dimension of a "..." is represented by a digit, counted from the right, so that "...ij" of rank 4
-// becomes "10ij". The rest of the code treats digits like letters, except that they broadcast.
+// becomes "10ij". The rest of the code treats digits like letters, except that a dimension of size
+// 1 for a digit broadcasts.
 #include "codegen/import/onnx/context.h"
 #include "codegen/import/onnx/registry.h"
 

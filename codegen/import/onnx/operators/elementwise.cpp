@@ -14,7 +14,7 @@ namespace gantry::importer {
 namespace {
 
 using Binary = Scalar (*)(BodyBuilder &, Scalar, Scalar);
-// The operator on two dimensions. Returns null if the result has no known expression.
+// The operator on two elements of shape contents. Returns null if the result has no expression.
 using Symbolic = Dim (*)(Dim, Dim);
 
 // Aligns the second operand for opsets before 7, where the attribute `axis` is the dimension of the
@@ -41,7 +41,8 @@ std::optional<Tensor> foldSymbolic(ImportContext &import, const Tensor &a, const
   if (lists ? x.size() != y.size() && x.size() != 1 && y.size() != 1 : a.dims != b.dims)
     return std::nullopt;
   llvm::SmallVector<Dim> out;
-  for (size_t i = 0; i < std::max(x.size(), y.size()); ++i) {
+  const size_t count = x.empty() || y.empty() ? 0 : std::max(x.size(), y.size());
+  for (size_t i = 0; i < count; ++i) {
     Dim value = symbolic(x[x.size() == 1 ? 0 : i], y[y.size() == 1 ? 0 : i]);
     if (!value)
       return std::nullopt;
@@ -400,10 +401,16 @@ void importWhere(ImportContext &import, const Node &node) {
     failBadInput("the condition must be bool, and both values must have the same type; they are " +
                  dtypeName(condition.type) + ", " + dtypeName(a.type) + " and " +
                  dtypeName(b.type));
+  size_t count = 1; // The length of the result, if all operands are lists.
+  const auto fits = [&](size_t size) {
+    if (size != 1 && count == 1)
+      count = size;
+    return size == 1 || size == count;
+  };
   if (condition.constant && a.content && b.content && !(a.constant && b.constant) &&
-      condition.rank() <= 1 && a.rank() <= 1 && b.rank() <= 1) {
-    size_t count = std::max(
-        {size_t(condition.constant->elementCount()), a.content->size(), b.content->size()});
+      condition.rank() <= 1 && a.rank() <= 1 && b.rank() <= 1 &&
+      fits(size_t(condition.constant->elementCount())) && fits(a.content->size()) &&
+      fits(b.content->size())) {
     llvm::SmallVector<Dim> out;
     for (size_t i = 0; i < count; ++i) {
       bool holds = condition.constant->at(condition.constant->elementCount() == 1 ? 0 : i).i != 0;

@@ -29,7 +29,7 @@ void checkIndices(const Tensor &indices) {
     failBadInput("the indices are " + dtypeName(indices.type) + "; they must be i32 or i64");
 }
 
-// Fails (bad input) if the gathered dimension `size` is empty and there are indices.
+// Throws ImportError (bad input) if the gathered dimension `size` is empty and there are indices.
 void checkNotEmpty(const Tensor &data, Dim size, const Tensor &indices) {
   const bool nothing = llvm::any_of(indices.dims, [](Dim dim) { return staticDim(dim) == 0; });
   if (staticDim(size) == 0 && !nothing)
@@ -38,7 +38,7 @@ void checkNotEmpty(const Tensor &data, Dim size, const Tensor &indices) {
 }
 
 // If there is exactly one index, it is constant and exact, and the gathered dimension is static,
-// imports the gather as a slice and returns true.
+// imports the gather as a slice and returns true. Otherwise returns false.
 bool gatherOne(ImportContext &import, const Node &node, const Tensor &data, const Tensor &indices,
                int64_t axis) {
   auto size = staticDim(data.dims[axis]);
@@ -76,6 +76,7 @@ void importGather(ImportContext &import, const Node &node) {
     return;
   if (data.content && !data.constant && data.rank() == 1 && indices.constant &&
       indices.rank() <= 1) {
+    import.requireExact(indices);
     llvm::SmallVector<Dim> content;
     const int64_t size = data.content->size();
     for (int64_t i = 0; i < indices.constant->elementCount(); ++i) {
@@ -128,6 +129,14 @@ void importGatherElements(ImportContext &import, const Node &node) {
   const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), data.rank());
   checkNotEmpty(data, data.dims[axis], indices);
   const unsigned rank = data.rank();
+  for (unsigned i = 0; i < rank; ++i) {
+    if (i == axis)
+      continue;
+    if (compareDims(indices.dims[i], data.dims[i]) == 1)
+      failBadInput("the indices " + describeDims(indices.dims) + " are longer than the data " +
+                   describeDims(data.dims) + " in dimension " + llvm::Twine(i));
+    import.constraints().requireNonNegative(subDims(data.dims[i], indices.dims[i]));
+  }
   GenericSpec spec;
   spec.reduction.assign(rank, false);
   spec.resultType = data.type;
@@ -158,6 +167,8 @@ void importGatherNd(ImportContext &import, const Node &node) {
     failBadInput("the last dimension of the indices " + describeDims(indices.dims) +
                  " must be static, at least 1, and at most the rank of the data " +
                  describeDims(data.dims) + " minus batch_dims");
+  for (int64_t i = 0; i < batch; ++i)
+    import.constraints().requireEqual(indices.dims[i], data.dims[i]);
   GenericSpec spec;
   spec.resultType = data.type;
   spec.resultDims.assign(indices.dims.begin(), indices.dims.end() - 1);
@@ -189,7 +200,8 @@ void importGatherNd(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, import.generic(spec));
 }
 
-// Returns the position in the data from which a padded position is copied, along one axis.
+// Returns the index of the input element that Pad copies to a position of the result, along one
+// axis. `position` counts from the first input element, so it is negative in the padding before it.
 Scalar mirroredIndex(BodyBuilder &b, llvm::StringRef mode, Scalar position, Dim dim) {
   Scalar zero = b.constantInt(DType::kIndex, 0), one = b.constantInt(DType::kIndex, 1);
   Scalar size = b.dimension(dim), last = b.sub(size, one);

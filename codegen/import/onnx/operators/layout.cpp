@@ -188,6 +188,7 @@ void importSplit(ImportContext &import, const Node &node) {
   if (at != x.dims[axis] && (allStatic({at, x.dims[axis]}) || compareDims(at, x.dims[axis])))
     failBadInput("the sizes of the split " + describeDims(sizes) + " do not add up to " +
                  describeDims({x.dims[axis]}));
+  import.constraints().requireEqual(at, x.dims[axis]);
 }
 
 struct Range {

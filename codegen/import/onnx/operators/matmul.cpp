@@ -1,4 +1,5 @@
-// Imports MatMul and Gemm. A matmul is one linalg.generic over the loops (batch..., m, n, k).
+// Implements matmul.h, and imports MatMul and Gemm. A matmul is one linalg.generic over the loops
+// (batch..., m, n, k).
 #include "codegen/import/onnx/operators/matmul.h"
 
 #include "codegen/import/onnx/move_data.h"
@@ -74,8 +75,8 @@ Tensor multiplyMatrices(ImportContext &import, const Tensor &a, const Tensor &b,
   spec.inputs.push_back({a, import.map(loops, aExprs)});
   spec.inputs.push_back({b, import.map(loops, bExprs)});
   // Adds a parameter (MatrixSum::ofA or ofB) as an operand. A parameter of a has one value per row,
-  // and a parameter of b one value per column. Both may have the dimensions of the batch before
-  // that dimension.
+  // and a parameter of b one value per column. Before the dimension of the rows or columns, both
+  // may have the dimensions of the batch.
   auto addParameter = [&](const std::optional<Tensor> &parameter, bool ofA) {
     if (!parameter)
       return;

@@ -18,7 +18,7 @@ struct MatrixSum {
 };
 
 /// Returns NumPy's matmul of a and b, which are vectors, matrices, or batches of matrices that
-/// broadcast. Throws ImportError (bad input) if the shapes do not fit.
+/// broadcast. Throws ImportError (import_error.h) with the kind kBadInput if the shapes do not fit.
 Tensor multiplyMatrices(ImportContext &import, const Tensor &a, const Tensor &b,
                         const MatrixSum &sum);
 

@@ -225,7 +225,7 @@ void importLpNormalization(ImportContext &import, const Node &node) {
   Tensor result =
       import.elementwise({x, sum}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
         Scalar norm = p == 2 ? b.unary(Unary::kSqrt, in[1]) : in[1];
-        // 0 / 0 is defined as 0.
+        // If the norm is 0, the result is 0.
         Scalar zero = b.constant(x.type, 0);
         return b.select(b.compare(Compare::kEqual, norm, zero), zero, b.div(in[0], norm));
       });

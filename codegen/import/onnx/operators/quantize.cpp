@@ -2,9 +2,10 @@
 // number (q - zero point) * scale. The arithmetic follows the ONNX operator specification: rounding
 // is half to even, results saturate, and products of integers are summed in i32.
 //
-// DequantizeLinear of constants is not folded, so that weights keep the size that they have in the
-// model. The pass sum-integers (codegen/passes) turns a convolution or matmul of two dequantised
-// tensors into one of integers. It recognises DequantizeLinear by the body that is built here.
+// DequantizeLinear of constants is not folded (computed during the import), so that weights keep
+// the size that they have in the model. The pass sum-integers (codegen/passes) turns a convolution
+// or matmul of two dequantised tensors into one of integers. It recognises DequantizeLinear by the
+// body that is built here.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/operators/conv.h"
 #include "codegen/import/onnx/operators/matmul.h"
@@ -96,6 +97,7 @@ mlir::AffineMap parameterMap(ImportContext &import, const Tensor &x, const Tenso
       Dim wanted = blocked ? ceilDivDims(x.dims[i], import.number(blockSize)) : x.dims[i];
       if (staticDim(wanted) && staticDim(parameter.dims[i]) && wanted != parameter.dims[i])
         refuse(describeDims({wanted}) + " in dimension " + llvm::Twine(i));
+      import.constraints().requireEqual(wanted, parameter.dims[i]);
       exprs.push_back(blocked ? import.loop(i).floorDiv(blockSize) : import.loop(i));
     }
     return import.map(loops, exprs);
@@ -106,6 +108,7 @@ mlir::AffineMap parameterMap(ImportContext &import, const Tensor &x, const Tenso
   if (staticDim(x.dims[axis]) && staticDim(parameter.dims[0]) && x.dims[axis] != parameter.dims[0])
     refuse("one value for each of " + describeDims({x.dims[axis]}) + " along dimension " +
            llvm::Twine(axis));
+  import.constraints().requireEqual(x.dims[axis], parameter.dims[0]);
   return import.map(loops, {import.loop(axis)});
 }
 
@@ -205,7 +208,8 @@ void importDynamicQuantize(ImportContext &import, const Node &node) {
     Scalar range = b.sub(b.max(in[1], zeroOf(b)), b.min(in[0], zeroOf(b)));
     return b.div(range, b.constant(DType::kF32, 255));
   });
-  // For a tensor of zeros the scale is 0, and any other divisor gives the right result, which is 0.
+  // For a tensor of zeros the scale is 0. Then 1 is the divisor instead, and the quotient is 0,
+  // which is right.
   auto divisor = [&](BodyBuilder &b, Scalar value) {
     return b.select(b.compare(Compare::kEqual, value, zeroOf(b)), b.constant(DType::kF32, 1),
                     value);

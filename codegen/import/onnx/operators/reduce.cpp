@@ -1,4 +1,4 @@
-// Imports the Reduce operators, ArgMax, ArgMin and CumSum.
+// Implements reduce.h, and imports the Reduce operators, ArgMax, ArgMin and CumSum.
 #include "codegen/import/onnx/operators/reduce.h"
 
 #include "codegen/import/onnx/move_data.h"
@@ -74,7 +74,7 @@ namespace {
 struct Axes {
   llvm::SmallVector<int64_t> axes;
   bool keepDims = true;
-  bool identity = false; // The node gives no axes, and noop_with_empty_axes is set.
+  bool identity = false; // No axes are given, and noop_with_empty_axes is set.
 };
 
 // Reads the axes. They are an attribute in old opsets. They are an input from opset 13 on for
@@ -138,7 +138,8 @@ template <Reduction reduction> void importReduce(ImportContext &import, const No
   Tensor in = import.input(node, 0);
   const DType type = in.type;
   Axes axes = readAxes(import, node, in);
-  // noop_with_empty_axes skips the sum, not the function that the operator applies to each element.
+  // noop_with_empty_axes skips the reduction, but not a function that the operator applies to each
+  // element, such as the square in ReduceSumSquare.
   if (axes.identity)
     axes.axes.clear();
   // Reductions of 16-bit floats are computed in f32 and rounded once.
@@ -187,8 +188,9 @@ Tensor logSumOf(ImportContext &c, const Tensor &x, const Axes &a) {
   return applied(c, sumOf(c, x, a), Unary::kLog);
 }
 
-// Imports ArgMax or ArgMin. A linalg.generic has one result here, so there are two reductions: one
-// for the extreme value, and one for the lowest (or highest) position with this value.
+// Imports ArgMax or ArgMin. A linalg.generic of the importer has only one result (generic.h), so
+// there are two reductions: one for the extreme value, and one for the lowest (or highest) position
+// with this value.
 template <bool isMax> void importArg(ImportContext &import, const Node &node) {
   Tensor in = import.input(node, 0);
   const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), std::max<int64_t>(in.rank(), 1));

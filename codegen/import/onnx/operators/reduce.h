@@ -1,7 +1,7 @@
 // Builds the reductions that several operator families use.
 //
 // Axes are sorted, distinct and not negative. 16-bit floats are accumulated in f32 (generic.h). The
-// functions fail by throwing ImportError.
+// functions fail by throwing ImportError (import_error.h).
 #pragma once
 
 #include "codegen/import/onnx/context.h"

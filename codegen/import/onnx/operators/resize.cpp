@@ -1,15 +1,16 @@
 // Imports Resize and Upsample: nearest, linear and cubic, in all coordinate modes except
-// tf_crop_and_resize; over dynamic dimensions without cubic and with fewer coordinate modes.
+// tf_crop_and_resize. Along dynamic dimensions, cubic and some coordinate modes are not supported.
 //
 // Interpolation is separable. For each output position, each resized axis has 1, 2 or 4 taps. A tap
 // is an input position and a weight.
 //
 // For static sizes, the weights are in small constant tables. The position of the first tap is
 // floor((a * o + b) / c) for the output position o and some integers a, b and c, so each
-// combination of taps is an operand whose indexing map has this expression. Kernels then know which
-// elements neighbours share. Positions outside of the input, which read its edge, read a padding of
-// zeros instead, and their weights are added to the weight of the edge. If a coordinate mode has no
-// such expression, the positions are in tables too, and the body reads the elements.
+// combination of taps (one per axis) is an operand whose indexing map has this expression. A kernel
+// then knows which elements neighbouring outputs share. A tap outside of the input stands for the
+// edge of the input. It reads a padding of zeros instead, and its weight is added to that of the
+// tap that reads the edge. If a coordinate mode has no such expression, the positions are in tables
+// too, and the body reads the elements by these positions.
 //
 // For dynamic sizes, the body computes the taps. Nearest upsampling by an integer factor needs no
 // taps: the operand's indexing map divides the output position by the factor.
@@ -23,7 +24,7 @@ namespace gantry::importer {
 
 namespace {
 
-// The node's attributes, by their ONNX values.
+// The node's attributes, with the values that ONNX defines.
 struct Mode {
   std::string mode = "nearest", coordinates = "half_pixel", nearest = "round_prefer_floor";
   double cubic = -0.75;
@@ -34,7 +35,7 @@ struct Mode {
 struct Axis {
   int64_t axis = 0, in = 1, out = 1; // The sizes `in` and `out` are set only if both are static.
   double scale = 1;                  // Output size / input size; 0: computed at run time.
-  bool dynamic = false;              // One of the sizes is dynamic.
+  bool dynamic = false;              // Whether a size is dynamic.
   Dim inDim, outDim;
   std::vector<int64_t> first; // The position of the first tap, which may lie outside of the input.
   std::vector<std::vector<int64_t>> positions; // Indexed by tap, then by output position.
@@ -156,7 +157,7 @@ std::pair<int64_t, int64_t> fractionOf(const Axis &axis) {
   return {axis.out, axis.in};
 }
 
-// Returns the position of the first tap as a quotient, if it is one for each output position.
+// Returns the quotient that equals the position of the first tap for every output position, if any.
 std::optional<Division> firstTap(const Mode &mode, const Axis &axis) {
   const auto [up, down] = fractionOf(axis);
   // The input coordinate is (a * o + b) / c.
@@ -184,7 +185,7 @@ std::optional<Division> firstTap(const Mode &mode, const Axis &axis) {
 }
 
 // Adds the weights of taps outside of the input to those of the taps that read the input's edge.
-// Returns false if there is no such tap.
+// Returns false if no tap of the output position reads the edge.
 bool moveWeightsInside(Axis &axis) {
   for (int64_t o = 0; o < axis.out; ++o)
     for (size_t k = 0; k < axis.taps(); ++k) {
@@ -244,7 +245,7 @@ std::optional<Tensor> interpolateByMaps(ImportContext &import, const Tensor &x, 
   spec.resultType = x.type;
   spec.resultDims = dims;
   const Tensor padded = pad(import, x, low, high, numberOf(x.type, 0));
-  // Operands: the combinations of taps, those of the last axis first, then the weights.
+  // Operands: all combinations of taps, the last axis varying fastest, then the weights.
   for (size_t number = 0; number < combinations; ++number) {
     llvm::SmallVector<mlir::AffineExpr> at(exprs);
     size_t rest = number;

@@ -1,8 +1,10 @@
-// Imports ScatterND, which replaces slices of a tensor, as gantry.scatter.
+// Imports ScatterND, which replaces slices of a tensor, as gantry.scatter, an operation that
+// replaces rows of a tensor (codegen/dialect/GantryOps.td).
 //
-// The dimensions that the indices address are merged into one. The position of each update along
-// the merged dimension is computed from its indices. A constant index out of range fails the
-// import. An update whose index is computed at run time and out of range is not written.
+// The leading dimensions of the data, which the indices address, are merged into one. The position
+// of each update along the merged dimension is computed from its indices. A constant index out of
+// range fails the import. An update whose index is computed at run time and out of range is not
+// written.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
@@ -20,7 +22,7 @@ struct Scatter {
   Dims addressed; // The dimensions of the data that the indices address; their number is the depth.
 };
 
-/// Returns the operands. Fails if their types or shapes do not fit.
+/// Returns the operands. Throws ImportError (bad input) if their types or shapes do not fit.
 Scatter operandsOf(ImportContext &import, const Node &node) {
   Tensor data = import.input(node, 0), indices = import.input(node, 1),
          updates = import.input(node, 2);
@@ -60,7 +62,8 @@ Scatter operandsOf(ImportContext &import, const Node &node) {
   return scatter;
 }
 
-/// Returns the positions of constant indices. Fails (bad input) if an index is out of range.
+/// Returns the positions of constant indices. Throws ImportError (bad input) if an index is out of
+/// range.
 llvm::SmallVector<int64_t> knownPositions(const Scatter &scatter) {
   const auto sizes = staticDims(scatter.addressed, "a scattered axis");
   const auto depth = static_cast<int64_t>(sizes.size());

@@ -1,4 +1,4 @@
-// Reads and checks the window attributes of convolutions and pools.
+// Implements windows.h: reads and checks the window attributes of convolutions and pools.
 #include "codegen/import/onnx/operators/windows.h"
 
 namespace gantry::importer {
@@ -7,7 +7,7 @@ namespace {
 
 // Upper limits in elements, which keep the arithmetic on sizes far from an overflow.
 constexpr int64_t kMaxAttribute = int64_t(1) << 31; // A kernel's size, stride, dilation or padding.
-constexpr int64_t kMaxExtent = int64_t(1) << 40;    // A dilated kernel.
+constexpr int64_t kMaxExtent = int64_t(1) << 40;    // Windows::extent().
 
 // Appends the padding and the output size of one spatial axis to a Windows.
 class AxisReader {

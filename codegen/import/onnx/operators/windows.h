@@ -2,8 +2,8 @@
 //
 // A window slides over the spatial dimensions of a tensor [N, C, spatial...]. The functions read
 // and check the attributes and compute the result's spatial sizes, as the ONNX operator
-// specification defines them (Conv, MaxPool). All functions fail by throwing ImportError. Thread
-// safety: one thread at a time per MLIRContext.
+// specification defines them (Conv, MaxPool). All functions fail by throwing ImportError
+// (import_error.h). Thread safety: one thread at a time per MLIRContext.
 #pragma once
 
 #include "codegen/import/onnx/context.h"

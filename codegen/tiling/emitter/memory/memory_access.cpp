@@ -1,3 +1,4 @@
+// Implements memory_access.h.
 #include "codegen/tiling/emitter/memory/memory_access.h"
 
 #include "codegen/tiling/emitter/memory/vector_groups.h"
@@ -73,7 +74,8 @@ Values MemoryAccess::load(const Request &request) {
 }
 
 /// Returns the guards under which aligned vectors are loaded, by point. The guard of a vector may
-/// lack conditions of its elements only if the vector exists without them.
+/// lack conditions that the guards of its elements have, but only if the vector exists in memory
+/// without these conditions.
 llvm::SmallVector<int32_t> MemoryAccess::vectorGuards(const Request &request) const {
   llvm::SmallVector<int32_t> guards;
   for (const Point &point : request.points)
@@ -147,8 +149,8 @@ void MemoryAccess::loadVectors(const Request &request, Values &result,
   }
 }
 
-/// `count` vectors, whose addresses and whose guards' conditions change by the same steps from each
-/// to the next, so that a lane can compute those of one of them.
+/// Vectors whose addresses, and the conditions of whose guards, change by constant steps from each
+/// vector to the next. Each lane can therefore compute the address and the guard of one of them.
 struct MemoryAccess::Progression {
   IndexExpr first;                    // The first address.
   int64_t stride = 0;                 // The step of the address.
@@ -162,7 +164,8 @@ struct MemoryAccess::Progression {
 /// alone.
 std::vector<MemoryAccess::Progression>
 MemoryAccess::progressionsOf(llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors) const {
-  // The vectors whose addresses and conditions differ only by constants, by the address's constant.
+  // The vectors, in families whose addresses and conditions differ only by constants. In a family,
+  // the guard of each vector by the constant of its address.
   std::map<std::vector<IndexExpr>, std::map<int64_t, int32_t>> families;
   for (const auto &[guard, address] : vectors) {
     std::vector<IndexExpr> family{address.base()};
@@ -256,22 +259,24 @@ Value MemoryAccess::loadVector(const Request &request, const IndexExpr &index, i
                                                : orZero(vector, guard, /*known=*/0, kVectorWidth);
 }
 
-/// Neighbours from the address `first` on. The variable part of the address is not always a
-/// multiple of four.
+/// Neighbours from the address `first` on, which are not an aligned vector: the variable part of
+/// the address is not always a multiple of four.
 struct MemoryAccess::OddRun {
   int32_t guard; // The conditions that the guards of all members have.
   IndexExpr first;
-  int64_t length = 0;       // From the first to the last element.
-  Members members{};        // The points in the run, and the distance of each from `first`.
-  bool isGuardWeak = false; // The first element may lie outside of the tensor.
+  int64_t length = 0; // From the first to the last element.
+  Members members{};  // The points in the run, and the distance of each from `first`.
+  // Whether the first element may lie outside of the tensor even if `guard` holds.
+  bool isGuardWeak = false;
 };
 
 /// Loads the remaining runs of neighbours, which may begin at any address.
 void MemoryAccess::loadOddRuns(const Request &request, Values &result,
                                llvm::SmallVectorImpl<bool> &done) {
-  // The points by the variable part of the address, and then by the constant part. Loads that
-  // return zeros where a guard does not hold select them by element, so the guards of a run may
-  // differ; other loads have one guard in a run.
+  // The points by guard and variable part of the address, and then by the constant part. If a load
+  // returns zeros where a guard does not hold, each element is selected by its own guard
+  // afterwards, so a run may contain points with different guards. Otherwise all points of a run
+  // have one guard.
   std::map<Group, std::map<int64_t, llvm::SmallVector<unsigned>>> families;
   const bool hasZeros = request.outside == Outside::kZero;
   for (unsigned i = 0; i < request.points.size(); ++i) {
@@ -317,8 +322,8 @@ void MemoryAccess::loadOddRuns(const Request &request, Values &result,
   }
 }
 
-/// Returns the element, or the vector of `elements` elements, or zeros if `guard` does not hold. It
-/// is zero already if `known` does not hold.
+/// Returns `loaded`, an element or a vector of `elements` elements, if `guard` holds, and zeros
+/// otherwise. known: a guard without which `loaded` is zero already.
 Value MemoryAccess::orZero(Value loaded, int32_t guard, int32_t known, int64_t elements) {
   if (guard == known)
     return loaded;
@@ -332,7 +337,7 @@ Value MemoryAccess::orZero(Value loaded, int32_t guard, int32_t known, int64_t e
 }
 
 /// Returns the elements of a run: loads the vectors that contain them, and moves the elements to
-/// the front by the remainder of the address modulo four.
+/// the front by the number of elements that precede them in the first vector.
 Values MemoryAccess::loadOddRun(const Request &request, const OddRun &run) {
   // The address is a multiple of `unit` plus `skipped`.
   const int64_t unit = std::gcd(space_.baseDivisor(run.first), kVectorWidth);
@@ -351,7 +356,7 @@ Values MemoryAccess::loadOddRun(const Request &request, const OddRun &run) {
       return builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bit,
                                            builder.create<arith::ConstantIndexOp>(loc, 0));
     });
-    // Later steps move elements by kVectorWidth - 2 * step at most.
+    // The following rounds together move elements by at most kVectorWidth - 2 * step.
     const int64_t kept = needed + kVectorWidth - 2 * step;
     sink_.count(Cost::kArithmetic, static_cast<double>(kept));
     for (int64_t i = 0; i < kept; ++i)
@@ -366,7 +371,7 @@ Values MemoryAccess::loadOddRun(const Request &request, const OddRun &run) {
 }
 
 /// Returns the first `count` elements, rounded up to whole vectors, from the vector number `first`
-/// on. Vectors outside of the tensor have any elements.
+/// on. For a vector outside of the tensor, returns the elements of another vector.
 Values MemoryAccess::loadGroups(const Request &request, const IndexExpr &first, const OddRun &run,
                                 int64_t count) {
   IndexExpr end(shapes_.layout(request.buffer).getStart());

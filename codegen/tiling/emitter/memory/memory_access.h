@@ -1,10 +1,12 @@
 // Emits the loads of a kernel's operands.
 //
-// Addresses are compared as expressions. An element that several points share is loaded once, and
-// an aligned group of four neighbours is one vector access: a vec4, or a 32-bit word of four bytes.
-// If a subgroup shares a tile, each lane loads some of the vectors that all lanes need and shuffles
-// them to the others. Neighbours at any other address are selected from the vectors that contain
-// them, if the kernel reads texels.
+// Addresses are compared as expressions. A point is one element of a tensor, given by its index. An
+// element that is needed for several points of the result is loaded once, and an aligned group of
+// four neighbours is one vector access: a vec4, or a 32-bit word of four bytes. If a subgroup
+// shares a tile, that is, computes a part of the result together, each lane (invocation of the
+// subgroup) loads some of the vectors that all lanes need and shuffles them to the others. If the
+// kernel reads texels, that is, operands through texel buffers, neighbours that are not an aligned
+// group are selected from the vectors that contain them.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -21,7 +23,8 @@ public:
         space_(context.space), sink_(context.sink), shapes_(context.shapes),
         guards_(context.guards), invocation_(context.invocation) {}
 
-  /// The value of a load whose guard does not hold.
+  /// The value of a load whose guard does not hold. A guard is the number of a set of conditions
+  /// under which a point lies inside its tensor (guards.h).
   enum class Outside : uint8_t { kAnything, kZero };
   /// Returns the elements of a tensor argument at these points.
   Values load(mlir::BlockArgument tensor, llvm::ArrayRef<Point> points,

@@ -1,3 +1,4 @@
+// Implements result_store.h.
 #include "codegen/tiling/emitter/memory/result_store.h"
 
 #include "codegen/tiling/emitter/memory/vector_groups.h"
@@ -34,7 +35,8 @@ struct ResultStore::Neighbours {
   int32_t guard;                      // It holds if the guards of all points do.
 };
 
-/// Emits the stores of `body` under a guard. Stores under equal guards share one scf.if.
+/// Emits the stores of `body` under a guard. Stores of one request under equal guards share one
+/// scf.if.
 void ResultStore::storeUnder(int32_t guard, Request &request, llvm::function_ref<void()> body) {
   if (guard == 0)
     body();
@@ -130,9 +132,10 @@ void ResultStore::storeVector(Request &request, const Neighbours &group) {
   });
 }
 
-/// Stores the points of these groups that lie inside of the result, unless all of them do. Round i
-/// of the loop stores the point number i of each group. Software devices skip a loop without
-/// rounds, but execute the code of an scf.if.
+/// Stores, for each group, the points that lie inside of the result. The loop has no rounds in an
+/// invocation in which all points of all groups lie inside, because storeVector() stores them
+/// there. Round i stores the point number i of each group. A loop is used because software devices
+/// skip a loop without rounds, but execute the code of an scf.if.
 void ResultStore::storeEdges(const Request &request, llvm::ArrayRef<Neighbours> groups) {
   Values tests;
   for (const Neighbours &group : groups)

@@ -1,9 +1,11 @@
 // Emits the stores of a kernel's result.
 //
-// Four neighbours under one guard are one vector store. In kernels that read texels, this holds for
-// neighbours at any address whose remainder modulo four is known, and also if only some of the four
-// lie inside of the result: the vector is stored where all do, and the edge of the result is stored
-// element by element, in a loop that other invocations skip.
+// Four neighbours under one guard are one vector store. A guard is the number of a set of
+// conditions under which a point, an element of the result, is inside of the result (guards.h). In
+// kernels that read operands through texel buffers, two more cases are vector stores: neighbours at
+// any address whose remainder modulo four is known, and neighbours of which only some lie inside of
+// the result. In the second case the vector is stored where all four lie inside, and the edge of
+// the result is stored element by element, in a loop that other invocations skip.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once

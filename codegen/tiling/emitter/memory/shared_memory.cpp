@@ -1,3 +1,4 @@
+// Implements shared_memory.h.
 #include "codegen/tiling/emitter/memory/shared_memory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,9 +1,11 @@
-// The shared memory of a workgroup: a pool of 32-bit words that contains boxes (tile_shape.h).
+// The shared memory of a workgroup: a pool (array) of 32-bit words that contains boxes. A box is
+// the part of one tensor that is in shared memory at one time (tile_shape.h).
 //
 // staged_tiles.cpp plans the offsets of the boxes with engine/plan; boxes that are needed at
 // different times share storage. The tile contains the offsets in the order in which the boxes are
-// taken. The sizes are known only after the kernel has been generated once with a counting sink,
-// from a tile without offsets; words() then returns them.
+// taken (TileShape::poolOffsets). The sizes are known only after the kernel has been generated once
+// from a tile without offsets, with a CountingSink, which builds nothing; words() then returns
+// them.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -14,11 +16,12 @@ namespace gantry::codegen {
 
 /// A box: the elements of a tensor from `start` on, in row-major order in the pool.
 struct Box {
-  llvm::SmallVector<IndexExpr> start; // The index of the first element; the same for all lanes.
+  llvm::SmallVector<IndexExpr> start; // The first element's index: equal in all invocations.
   llvm::SmallVector<int64_t> size;    // The extents.
   int64_t offset = 0;                 // The start of the box in the pool, in words.
-  // A box may have several copies in the pool, which the stages use in turn (TileShape::buffers).
-  // The distance in words from `offset` to the copy that this stage uses.
+  // The distance in words from `offset` to the copy of the box that this stage uses. A stage is the
+  // group of reduction steps whose operands are in shared memory at one time. With several copies,
+  // successive stages use them in turn (TileShape::buffers).
   IndexExpr turn{0};
 };
 
@@ -41,7 +44,7 @@ public:
   /// Emits a barrier of the workgroup.
   void barrier() { sink_.barrier(mlir::spirv::Scope::Workgroup); }
 
-  /// Computes the smallest box that contains these elements for all lanes. Returns false, and
+  /// Computes the smallest box that contains these elements for all invocations. Returns false, and
   /// leaves the box undefined, if the differences between the elements are not bounded.
   bool boundingBox(llvm::ArrayRef<llvm::SmallVector<IndexExpr>> indices, Box &box) const;
   /// Returns the address in the pool, in words, of the element with this index in the tensor.

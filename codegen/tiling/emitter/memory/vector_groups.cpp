@@ -1,3 +1,4 @@
+// Implements vector_groups.h.
 #include "codegen/tiling/emitter/memory/vector_groups.h"
 
 #include <bit>
@@ -33,8 +34,8 @@ double vectorCost(const KernelContext &context, const IndexExpr &index) {
     const auto terms = context.space.splitUniform(index).second.terms;
     scattered = terms.size() > 1 || (terms.size() == 1 && terms.front().second != 1);
   } else if (tile.reduction.empty() && !lane.isConstant()) {
-    // Neighbouring invocations are neighbours along the last dimension. If each one's run along it
-    // is contiguous, the runs together are, too.
+    // Neighbouring invocations compute neighbouring tiles along the last dimension. If the vectors
+    // of each invocation are contiguous, those of neighbouring invocations are contiguous together.
     const int64_t run = std::max<int64_t>(1, tile.result.back() / kVectorWidth);
     for (const auto &[variable, coefficient] : index.terms)
       if (variable == lane.terms.front().first)

@@ -1,5 +1,5 @@
-// Finds accesses that one vector can serve: sorts addresses into aligned groups of four elements,
-// and states the cost of a vector access.
+// Finds accesses to memory that one vector access can replace: sorts addresses into aligned groups
+// of four elements, and states the cost of a vector access.
 //
 // Threads: pure.
 #pragma once
@@ -17,7 +17,8 @@ constexpr int64_t remainderInVector(int64_t address) {
   return ((address % kVectorWidth) + kVectorWidth) % kVectorWidth;
 }
 
-/// An aligned group of four elements, accessed under a guard.
+/// An aligned group of four elements, accessed under a guard: the number of a set of conditions
+/// (guards.h).
 struct Group {
   int32_t guard;
   IndexExpr start; // The address of the first element, in elements.
@@ -26,8 +27,8 @@ struct Group {
   }
 };
 
-/// The points in a group: the position of each in the list of points, and its element in the group
-/// (0 to 3).
+/// The points (elements of a tensor) in a group: the position of each in the list of points, and
+/// its element in the group (0 to 3).
 using Members = llvm::SmallVector<std::pair<unsigned, int64_t>>;
 
 /// Sorts addresses into aligned groups. Leaves out addresses whose variable part (IndexExpr::base)
@@ -36,14 +37,14 @@ using Members = llvm::SmallVector<std::pair<unsigned, int64_t>>;
 std::map<Group, Members> alignedGroups(const IndexSpace &space, llvm::ArrayRef<IndexExpr> addresses,
                                        llvm::ArrayRef<int32_t> guards, unsigned minElements);
 
-// The cost of a vector access in which each lane touches another cache line, relative to one in
-// which neighbouring lanes access neighbouring vectors.
+// The cost of a vector access in which each lane (invocation of a subgroup) touches another cache
+// line, relative to one in which neighbouring lanes access neighbouring vectors.
 constexpr double kScatteredCost = 2;
 
 /// Returns the cost of a vector access, relative to an access in which neighbouring invocations
-/// access the same vector or neighbouring ones. If no lanes share the tile, the cost is 1 in a
-/// kernel with a reduction: such a kernel reads most operands from caches. index: the vector's
-/// number.
+/// access the same vector or neighbouring ones. If no lanes share a tile, that is, compute a part
+/// of the result together, the cost is 1 in a kernel with a reduction: such a kernel reads most
+/// operands from caches. index: the number of the vector in its buffer.
 double vectorCost(const KernelContext &context, const IndexExpr &index);
 
 } // namespace gantry::codegen

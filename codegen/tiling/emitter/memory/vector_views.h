@@ -16,7 +16,8 @@ namespace gantry::codegen {
 mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
 
 /// Returns whether the element type has a vector type and the tensor starts at an aligned group of
-/// four elements. A tensor that is a box in a storage may start in the middle of such a group.
+/// four elements. A tensor that is a part of a larger one (LayoutAttr::getWithin) may start in the
+/// middle of such a group.
 bool mayBeVectors(mlir::RankedTensorType type, LayoutAttr layout);
 
 /// Returns whether a tensor may be accessed in aligned groups of four elements: its element type

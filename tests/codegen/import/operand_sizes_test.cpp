@@ -1,0 +1,116 @@
+// Tests the conditions between the sizes of an operator's operands. A model that cannot meet them is
+// refused; a condition on dynamic dimensions is recorded, so that a run that violates it is refused.
+#include "tests/codegen/import/expect_error.h"
+
+#include <gtest/gtest.h>
+
+using namespace gantry::importer;
+using gantry::importer::test::expectError;
+using gantry::importer::test::import;
+using gantry::importer::test::ModelBuilder;
+using gantry::importer::test::Scratch;
+
+namespace {
+
+/// Expects that the imported module contains a text.
+void expectText(const ModelBuilder &model, const std::string &text) {
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", model.bytes()));
+  ASSERT_TRUE(imported) << imported.errors.front();
+  EXPECT_NE(imported.text().find(text), std::string::npos) << imported.text();
+}
+
+TEST(OperandSizes, SplitsAddUpToTheDimension) {
+  const auto split = [](const char *size) {
+    ModelBuilder model;
+    model.input("x", {size, "2"});
+    model.ints("sizes", {3, 4});
+    model.node("Split", {"x", "sizes"}, {"a", "b"});
+    model.output("a");
+    model.output("b");
+    return model;
+  };
+  expectError(split("6"), "do not add up to [6]");
+  expectText(split("n"), "<\"n\", min = 7, max = 7>");
+}
+
+TEST(OperandSizes, IndicesOfGatherElementsAreNotLongerThanTheData) {
+  const auto gather = [](const char *size) {
+    ModelBuilder model;
+    model.input("x", {"4", size});
+    model.input("at", {"2", "5"}, 7);
+    model.node("GatherElements", {"x", "at"}, {"y"});
+    model.output("y");
+    return model;
+  };
+  expectError(gather("4"), "are longer than the data [4, 4] in dimension 1");
+  expectText(gather("n"), "<\"n\", min = 5>");
+}
+
+TEST(OperandSizes, BatchDimensionsOfGatherNdAreEqual) {
+  const auto gather = [](const char *size) {
+    ModelBuilder model;
+    model.input("x", {size, "4"});
+    model.input("at", {"3", "1"}, 7);
+    ModelBuilder::attribute(model.node("GatherND", {"x", "at"}, {"y"}), "batch_dims", int64_t(1));
+    model.output("y");
+    return model;
+  };
+  expectError(gather("2"), "impossible shape");
+  expectText(gather("n"), "<\"n\", min = 3, max = 3>");
+}
+
+TEST(OperandSizes, ScalesHaveAValueForEachSlice) {
+  ModelBuilder model;
+  model.input("x", {"2", "n"});
+  model.weights("scale", {3});
+  model.node("QuantizeLinear", {"x", "scale"}, {"y"});
+  model.output("y");
+  expectText(model, "<\"n\", min = 3, max = 3>");
+}
+
+/// A model whose output has a shape computed from x [n, 4]: the result of `make` on "shape" (its
+/// shape) and "list" (a constant list).
+ModelBuilder computedShape(const std::vector<int64_t> &list) {
+  ModelBuilder model;
+  model.input("x", {"n", "4"});
+  model.ints("list", list);
+  model.node("Shape", {"x"}, {"shape"});
+  return model;
+}
+
+TEST(OperandSizes, ListsOfShapesBroadcast) {
+  ModelBuilder where = computedShape({5, 6, 7});
+  where.ints("zero", {0, 1});
+  where.node("Equal", {"zero", "zero"}, {"both"});
+  where.node("Where", {"both", "list", "shape"}, {"y"});
+  where.output("y");
+  expectError(where, "do not broadcast");
+
+  // An empty list and one number give an empty list.
+  ModelBuilder empty = computedShape({});
+  empty.ints("first", {0});
+  empty.node("Gather", {"shape", "first"}, {"n_"});
+  empty.node("Mul", {"n_", "list"}, {"y"});
+  empty.output("y");
+  expectText(empty, "tensor<0xi64>");
+}
+
+TEST(OperandSizes, RangesHaveAStepAndANonNegativeLength) {
+  ModelBuilder still;
+  for (const char *name : {"start", "limit", "delta"})
+    still.floats(name, {}, {name[0] == 's' ? 3.0f : 0.0f});
+  still.node("Range", {"start", "limit", "delta"}, {"y"});
+  still.output("y");
+  expectError(still, "the delta of a range is 0");
+
+  ModelBuilder dynamic = computedShape({3});
+  dynamic.ints("zero", {0});
+  dynamic.ints("one", {1});
+  dynamic.node("Gather", {"shape", "zero"}, {"rows"});
+  dynamic.node("Range", {"list", "rows", "one"}, {"y"});
+  dynamic.output("y");
+  expectText(dynamic, "<\"n\", min = 3>");
+}
+
+} // namespace
