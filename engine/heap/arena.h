@@ -56,8 +56,8 @@ struct Pool {
   uint32_t avoidedSlab = kNone;
 };
 
-/// The callbacks of the object that keeps the contents of buffers without storage (spilled buffers,
-/// extras/spill.h). If they are nullptr, every live buffer has storage.
+/// The callbacks of the object that keeps the contents of live buffers without storage (spilled
+/// buffers). If they are nullptr, every live buffer has storage.
 struct AbsentStorage {
   /// Gives such a buffer storage and its contents again; takes the growth lock (growth.h).
   HeapCode (*restore)(void *user, BufferHandle buffer) = nullptr;

@@ -18,8 +18,9 @@
 // Its callers are the compiler (arenas of programs whose sizes are known or bounded when they are
 // compiled; shared memory of kernels), the session (a dynamic shape that it has not seen before),
 // the heap's plans for loops (engine/heap/extras/step_plan.h), the profiler (estimates for a
-// changed program; programs that never ran) and the command `gantry plan`. The compiler, the
-// session and `gantry plan` check each plan with validatePlan(); the others do not.
+// changed program; programs that never ran) and the command `gantry plan`. `gantry plan` and the
+// plans of shared memory are checked with validatePlan(), the compiler's and the session's plans
+// of slots with validateSlots() (slots.h); the others are not checked.
 //
 // Algorithm: greedy heuristics make several plans, and the plan with the smallest height is kept
 // (search/fast_tier.h). If its height exceeds the lower bound, local searches
