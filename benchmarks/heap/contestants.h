@@ -1,7 +1,7 @@
 // The allocators that heap_bench compares, and replay(), which runs a trace on one of them. Each
 // has allocate(slot, bytes), free(slot) and finish(), which frees what is still allocated. A slot
-// is an index below Trace::slots. The classes are template arguments, so replay() makes no virtual
-// call.
+// is an index below Trace::slots that names a live allocation. The classes are template arguments,
+// so replay() makes no virtual call.
 #pragma once
 
 #include "benchmarks/heap/trace.h"
@@ -12,7 +12,8 @@
 #include <mimalloc.h>
 #include <vector>
 
-// glibc's allocator, also if another library (mimalloc) replaces malloc().
+// The entry points of glibc's allocator, which other libraries seldom replace as they do malloc().
+// A libmimalloc.so that exports these names too takes their place.
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" void *__libc_malloc(size_t size) noexcept;
 extern "C" void __libc_free(void *memory) noexcept;

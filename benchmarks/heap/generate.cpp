@@ -58,8 +58,8 @@ private:
   uint64_t liveBytes_ = 0;
 };
 
-// Random sizes from 256 bytes to `high`. Allocates while fewer than `target` bytes are live;
-// otherwise allocates or frees with equal probability.
+// Log-uniform random sizes from 256 bytes to `high`. Each of `ops` operations allocates while fewer
+// than `target` bytes are live; otherwise it allocates or frees with equal probability.
 Trace randomSizes(const char *name, uint64_t seed, double high, uint64_t target, int ops) {
   Generator g(name, seed);
   for (int i = 0; i < ops; ++i) {
@@ -71,9 +71,12 @@ Trace randomSizes(const char *name, uint64_t seed, double high, uint64_t target,
   return g.take();
 }
 
-// Training: weights stay allocated. In each step, activations are allocated in the forward pass and
-// freed in the backward pass, with a short-lived scratch buffer beside each. If `varying`, the
-// activations of each step are scaled by a random factor from 1/2 to 1.
+// Training of a network with `layers` layers. The weights stay allocated. In each step, the forward
+// pass allocates the activations, and the backward pass frees them in reverse order. Both passes
+// also allocate scratch buffers and free each of them before the next allocation. `unit` scales all
+// large buffers: a weight takes 16 or 64 times `unit` bytes, an activation 1 to 4 times. If
+// `varying`, all activations and scratch buffers of a step are smaller by a random factor of up to
+// two, which is the same for the whole step.
 Trace trainingSteps(const char *name, uint64_t seed, uint64_t unit, int layers, int steps,
                     bool varying) {
   Generator g(name, seed);
@@ -102,8 +105,8 @@ Trace trainingSteps(const char *name, uint64_t seed, uint64_t unit, int layers, 
   return g.take();
 }
 
-// Rendering: each frame allocates 60 to 99 transients and frees them at its end. In a third of the
-// frames, one of 40 long-lived assets is replaced.
+// Rendering: each of `count` frames allocates 60 to 99 temporary buffers and frees them at its end.
+// In a third of the frames, one of 40 long-lived buffers (textures, meshes) is replaced.
 Trace frames(uint64_t seed, int count) {
   Generator g("frame", seed);
   for (int i = 0; i < 40; ++i)
@@ -122,8 +125,9 @@ Trace frames(uint64_t seed, int count) {
   return g.take();
 }
 
-// Seven phases. Each allocates sizes of one range and then frees 60 to 90 % of all live allocations
-// at random. The sizes of the next phase are four times as large.
+// Seven phases. Each phase allocates random sizes in [high / 8, high), until it has allocated about
+// 512 * high bytes or 800 MiB are live. It then frees 60 to 90 % of all live allocations, chosen at
+// random. `high` is 2 KiB in the first phase, and four times as large in each later phase.
 Trace churn(uint64_t seed) {
   Generator g("churn", seed);
   double high = 2048;

@@ -5,10 +5,10 @@
 //
 // A buffer is created by gantry_buffer_create_kind() and released by gantry_buffer_release(). If no
 // trace or folder is given, traces are generated from the seed. The pattern "random2000" is always
-// measured: 2,000 buffers of random sizes up to 64 KiB, released in a random order. A time is the
-// CPU time of the thread, the smallest of all rounds; each round runs all allocators. The footprint
-// is the peak of the bytes that the heap holds from the driver (reserved), divided by the peak of
-// the bytes of live buffers, in the first replay.
+// measured: 2,000 buffers of random sizes up to 64 KiB, released in a random order. Each round runs
+// all allocators. A time is the CPU time of the thread in the fastest round. The footprint is the
+// peak of the bytes that the runtime's heap, which owns the device's memory, holds from the driver
+// (reserved), divided by the peak of the bytes of live buffers, in the first replay of the trace.
 #include "benchmarks/heap/contestants.h"
 #include "benchmarks/heap/trace.h"
 
@@ -55,7 +55,8 @@ template <typename Contestant> double timed(const Trace &trace, Contestant &cont
   return ns;
 }
 
-/// 2,000 buffers of random sizes up to 64 KiB, released in a random order; 20 times.
+/// Returns a trace that 20 times allocates 2,000 buffers of random sizes up to 64 KiB and frees them
+/// in a random order.
 Trace randomPattern(uint64_t seed) {
   std::mt19937_64 random(seed);
   Trace trace;
@@ -79,7 +80,8 @@ Trace randomPattern(uint64_t seed) {
 
 // ---- time --------------------------------------------------------------------------------------
 
-// The smallest times, in ns per operation. `harness` is the cost of the replay itself.
+// The times of the fastest rounds, in ns per operation. `harness` is the cost of the replay itself.
+// `named` and `unnamed` are the times of buffers with and without a debug name.
 struct Times {
   double harness = 1e9;
   double glibc = 1e9;
@@ -129,7 +131,7 @@ double timedThreads(const Trace &trace, size_t threads, gantry_device_t *device)
   return std::accumulate(ns.begin(), ns.end(), 0.0) / static_cast<double>(threads);
 }
 
-// In ns per operation, with 1, 2 and 4 threads.
+// Times in ns per operation, with 1, 2 and 4 threads.
 struct ThreadTimes {
   double one = 1e9;
   double two = 1e9;

@@ -1,7 +1,8 @@
-// heap_soak [--ops N]: runs N random operations (10^9 by default) on one heap and measures the
-// drift: the difference between the largest and the smallest resident memory of the process after
-// the first tenth of the operations. Exits with 1 if the drift is 1 MiB or more, if an operation
-// fails, or if an invariant of the heap is broken (tests/support/heap_validation.h).
+// heap_soak [--ops N]: runs N random allocations and releases (10^9 by default) on one heap, the
+// manager of a device's memory (engine/heap), over a fake device. It measures the drift: the
+// difference between the largest and the smallest resident memory of the process after the first
+// tenth of the operations. Exits with 1 if the drift is 1 MiB or more, if an operation fails, or if
+// an invariant of the heap is broken (tests/support/heap_validation.h).
 #include "engine/heap/heap.h"
 #include "tests/support/fake_device.h"
 #include "tests/support/heap_validation.h"

@@ -1,3 +1,4 @@
+// Implements trace.h: the parser of trace files.
 #include "benchmarks/heap/trace.h"
 
 #include "engine/base/file.h"

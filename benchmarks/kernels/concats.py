@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Measures when the operators before a concatenation should write into its result (a view).
+"""Measures when the operators before a concatenation should write into its result (a view of it) instead of tensors
+of their own, which are then copied.
 
     concats.py [--gantry TOOL] [--seconds S] [--only TEXT]
 
 Each row is a concatenation of two computed tensors and an operator that reads the result. The script compiles it
 twice: as it is, where the compiler chooses between a view and a copy, and with the two tensors as further outputs,
-which forces a copy. It prints the times of all dispatches in microseconds, their ratio, and the compiler's choice. The
-constants of codegen/passes/storage/place_concats.cpp are right if views have ratios below 1. To measure a view where the
-compiler copies, build it with a smaller constant. Debian: python3-onnx.
+which forces a copy. It prints the times of all dispatches (kernel launches) in microseconds, the ratio of the first
+time to the second, and the compiler's choice. The constants of codegen/passes/storage/place_concats.cpp, by which the
+compiler chooses, are right if views have ratios below 1. To measure a view where the compiler copies, build the compiler
+with a smaller constant. Debian: python3-onnx.
 """
 import argparse
 import json
@@ -40,7 +42,8 @@ def value(name, shape):
 
 
 def model(parts, node, weights, result, stored):
-    """parts: the shapes of the concatenated tensors. stored: return these tensors too."""
+    """Returns the model of a row. parts: the shapes of the concatenated tensors. stored: whether these tensors are
+    outputs of the model too, which forces a copy."""
     nodes = [helper.make_node("Relu", [f"x{i}"], [f"t{i}"]) for i in range(2)]
     nodes += [helper.make_node("Concat", ["t0", "t1"], ["c"], axis=1), node]
     outputs = [value("y", result)] + ([value(f"t{i}", shape) for i, shape in enumerate(parts)] if stored else [])

@@ -1,3 +1,4 @@
+// Implements contestant.h.
 #include "benchmarks/kernels/contestant.h"
 
 #include <cmath>

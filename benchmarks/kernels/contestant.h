@@ -1,10 +1,12 @@
-// The two sides of a measurement: workloads and contestants.
+// What is measured (workloads), and the implementations that are compared (contestants).
 //
-// A Workload is one operation of one size: its inputs, its reference, the check of a result, and
-// the amount of work. A Contestant runs the workload and returns the time. Contestants are the
-// reference (a hand-written kernel, handwritten.h, or the vendor's library, cublas.h) and the
-// kernel that Gantry generated (generated.h). The ceilings of the device (handwritten.h), such as
-// its memory bandwidth, are contestants too, but they run kernels of their own.
+// A Workload is one operation of one size, for example a matmul: its inputs, its reference, the
+// check of a result, and the amount of work. A Contestant is one implementation: it runs the
+// workload and returns the time. The contestants for a workload are its reference (a hand-written
+// kernel, handwritten.h, or the vendor's library, cublas.h) and the kernel that Gantry generated
+// (generated.h). A ceiling is a measured peak rate of the device, such as its memory bandwidth. It
+// is measured by a contestant too, which runs a kernel of its own instead of the workload
+// (handwritten.h).
 //
 // Threads: used by one thread. Errors: GpuError.
 #pragma once
@@ -21,8 +23,9 @@ namespace gantry::bench {
 /// The unit in which a workload counts its work.
 enum class Unit { kFlops, kBytes };
 
-/// The ceilings that bound kernels on a device: multiply-adds in registers (two operations each),
-/// reading memory, copying memory, and two loads and a store with arithmetic between them.
+/// The ceilings, which are the peak rates of: multiply-adds in registers (each counts as two
+/// operations), reading memory, copying memory, and two loads and one store with arithmetic between
+/// them. A workload is compared with the ceiling of the resource that limits it.
 enum class Ceiling { kMultiplyAdd, kRead, kCopy, kTriad };
 const char *nameOf(Ceiling ceiling);
 
@@ -52,17 +55,17 @@ struct Unavailable : GpuError {
 };
 
 struct Workload {
-  std::string name;  // Also the stem of the artifact's file name: "matmul".
+  std::string name;  // For example "matmul"; its compiled model is the file matmul.gantry.
   std::string shape; // Readable text: "1024 x 1024 x 1024".
   Unit unit = Unit::kFlops;
   Ceiling ceiling = Ceiling::kMultiplyAdd;
   double work = 0;            // Operations or bytes of one repetition.
-  std::vector<Tensor> inputs; // In the order of the compiled model.
+  std::vector<Tensor> inputs; // In the order of the compiled model's inputs.
   /// Returns ‖result − expected‖ / ‖expected‖ over all elements; infinite if the size is wrong.
   std::function<double(std::span<const float>)> error;
   double tolerance = 1e-5; // Max value of error() for a correct result.
   const char *referenceName = "hand-written";
-  /// Makes the reference on a device.
+  /// Makes the contestant with which the generated kernel is compared, on a device.
   std::function<std::unique_ptr<Contestant>(Gpu &)> reference;
 };
 

@@ -1,3 +1,4 @@
+// Implements cublas.h.
 #include "benchmarks/kernels/cublas.h"
 
 #include "benchmarks/kernels/halves.h"
@@ -32,7 +33,8 @@ Handle openLibrary(std::span<const char *const> names) {
   throw Unavailable(reasons);
 }
 
-/// A function of a library. operator() throws GpuError if it fails; status() returns its status.
+/// A function of a library. operator() calls it and throws GpuError if the call fails; status()
+/// calls it and returns the call's status.
 template <typename... Arguments> class Function {
 public:
   Function(Handle library, const char *name)

@@ -1,3 +1,4 @@
+// Implements generated.h.
 #include "benchmarks/kernels/generated.h"
 
 #include "benchmarks/kernels/halves.h"

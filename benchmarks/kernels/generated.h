@@ -1,9 +1,11 @@
-// The contestant that Gantry generated: an artifact of `gantry compile`, run through gantry.h.
+// The measured implementation (contestant) that Gantry generated: an artifact, which is a model that
+// `gantry compile` compiled, run through the public API gantry.h.
 //
 // On a software device, inputs and outputs are buffers that host and device share. On a GPU,
 // seconds() uses buffers in device memory, and result() is a separate run with shared buffers.
 // Times: on a software device the CPU time of gantry_session_run, including the runtime's own
-// overhead; on a GPU the time between the run's timestamps, without that overhead.
+// overhead; on a GPU the time between the run's timestamps on the device, which does not include
+// the runtime's overhead on the host.
 //
 // Threads: used by one thread. Errors: GpuError with the runtime's message.
 #pragma once
@@ -31,11 +33,13 @@ private:
   gantry_device_info_t info_{};
 };
 
-/// A loaded artifact with a session and buffers of its own.
+/// A loaded artifact with a session, which binds it to the device and runs it, and with buffers of
+/// its own.
 class Generated : public Contestant {
 public:
-  /// Loads the artifact at the path `artifact` and fills its inputs. It must have inputs of the
-  /// same types and shapes as `inputs`, and one output of f32 or f16. `runtime` must outlive this.
+  /// Loads the artifact at the path `artifact` and fills its inputs with `inputs`. The artifact must
+  /// have inputs of the same types and shapes, and one output of f32 or f16. `runtime` must outlive
+  /// this object.
   Generated(Runtime &runtime, const std::string &artifact, const std::vector<Tensor> &inputs);
   ~Generated() override;
 

@@ -1,3 +1,4 @@
+// Implements the device (Gpu) and the buffers (GpuBuffer) of gpu.h. gpu_commands.cpp has the rest.
 #include "benchmarks/kernels/vk.h"
 
 #include <algorithm>
@@ -124,8 +125,8 @@ void Gpu::choose(const std::string &selector) {
         (names.empty() ? "none (install mesa-vulkan-drivers for a software device)" : names));
 }
 
-/// Finds out whether kernels can require a subgroup size, a feature of Vulkan 1.3. With older
-/// drivers, the driver chooses the size.
+/// Finds out whether kernels can require a subgroup size, a feature of Vulkan 1.3. A driver without
+/// this feature chooses the size itself.
 void Gpu::readSubgroupControl() {
   VkPhysicalDeviceProperties basic{};
   vkGetPhysicalDeviceProperties(physical_, &basic);

@@ -1,8 +1,10 @@
-// Runs hand-written kernels through direct Vulkan calls. The engine's runs are compared with them.
+// Runs hand-written kernels through direct Vulkan calls. They are the references with which the
+// runs of Gantry's runtime (its engine) are compared.
 //
 // The code is minimal: one device, one queue, dedicated allocations, one descriptor set per
 // dispatch, command buffers that are recorded once. It does not run models (gantry.h does), and it
-// uses nothing of the engine, so that a slow engine cannot slow down its own reference.
+// uses nothing of the engine, because a slow engine would then slow down the reference too and the
+// comparison would not show it.
 //
 // Commands::run returns the time: on a software device the CPU seconds of the process (getrusage),
 // which include the driver's threads that run kernels; on a GPU the seconds between two timestamps
@@ -112,10 +114,10 @@ private:
 /// How a kernel binds a buffer: as texels of four floats (read only), or as a storage buffer.
 enum class Access { kTexel, kStorage };
 
-/// A compute pipeline. It requires the device's default subgroup size (GpuInfo) if the driver
-/// supports such a requirement.
-/// The ids of its specialization constants are 0, 1, … in the given order, its bindings are 0, 1, …
-/// of set 0, and its push constants begin at byte 0.
+/// A compute pipeline. It requires the subgroup size GpuInfo::subgroupSize if the driver supports
+/// such a requirement (GpuInfo::fixesSubgroupSize). The ids of the specialization constants are
+/// 0, 1, … in the given order, the bindings are 0, 1, … of set 0, and the push constants begin at
+/// byte 0.
 class GpuKernel {
 public:
   GpuKernel(Gpu &gpu, std::span<const uint32_t> spirv, std::vector<Access> bindings,

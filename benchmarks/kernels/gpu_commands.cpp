@@ -1,4 +1,4 @@
-// The pipelines and command buffers of gpu.h.
+// Implements the pipelines (GpuKernel) and command buffers (Commands) of gpu.h.
 #include "benchmarks/kernels/vk.h"
 
 namespace gantry::bench {

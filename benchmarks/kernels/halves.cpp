@@ -1,3 +1,4 @@
+// Implements halves.h.
 #include "benchmarks/kernels/halves.h"
 
 #include <bit>

@@ -18,7 +18,7 @@ float floatOf(uint16_t half);
 
 /// Returns a tensor's elements as the device stores them: f16 if tensor.halves is set, else f32.
 std::vector<uint8_t> bytesOf(const Tensor &tensor);
-/// Converts the device's bytes back; `halves` says that they are f16.
+/// Converts the device's bytes back to f32. `halves`: whether the bytes are f16 and not f32.
 std::vector<float> floatsOf(std::span<const uint8_t> bytes, bool halves);
 
 } // namespace gantry::bench

@@ -1,3 +1,4 @@
+// Implements handwritten.h.
 #include "benchmarks/kernels/handwritten.h"
 #include "benchmarks/kernels/bench_shaders.h"
 
@@ -119,8 +120,9 @@ CeilingRun multiplyAddRun(Gpu &gpu) {
 
 CeilingRun readRun(Gpu &gpu, uint64_t elements) {
   constexpr uint32_t kVectors = 64;
-  // On a software device, a core runs the subgroups of a workgroup one after another. Workgroups of
-  // one subgroup let a core read one contiguous range.
+  // In read.comp, the subgroups of a workgroup read interleaved ranges. On a software device, a core
+  // runs the subgroups of a workgroup one after another, so with several subgroups it would read the
+  // memory with gaps. With one subgroup per workgroup it reads one contiguous range.
   const uint32_t lanes = gpu.info().software ? gpu.info().subgroupSize : 256;
   auto run = std::make_unique<Handwritten>(gpu);
   const auto groups = static_cast<uint32_t>(elements / 4 / lanes / kVectors);
@@ -131,7 +133,8 @@ CeilingRun readRun(Gpu &gpu, uint64_t elements) {
   return {4.0 * static_cast<double>(elements), std::move(run)};
 }
 
-/// Makes a ceiling from a kernel of stream.glsl over `tensors` tensors, inputs and result together.
+/// Makes the measurement of a memory ceiling by a kernel that includes shaders/bench/stream.glsl.
+/// `tensors` is the number of the kernel's inputs plus one for its result.
 CeilingRun streamRun(Gpu &gpu, const std::string &shader, uint32_t tensors, uint64_t elements) {
   auto run = std::make_unique<Handwritten>(gpu);
   std::vector<const GpuBuffer *> buffers;

@@ -1,4 +1,9 @@
-// Contestants made from the kernels of shaders/bench: the references and the device's ceilings.
+// Hand-written kernels (shaders/bench) that are measured.
+//
+// A contestant (contestant.h) is one implementation that is measured. This file makes two kinds from
+// the kernels: references, with which generated kernels are compared, and the contestants that
+// measure ceilings. A ceiling is a measured peak rate of the device, such as multiply-adds or bytes
+// per second.
 //
 // Threads: used by one thread. Errors: GpuError.
 #pragma once
@@ -11,9 +16,9 @@ namespace gantry::bench {
 /// else storage buffers.
 std::span<const uint32_t> shaderCode(const std::string &name, bool texel);
 
-/// Buffers, kernels and a recorded list of dispatches. The creator adds the buffers and kernels,
-/// then the dispatches that use them, sets the result's buffer, and at last calls ready(). The
-/// object owns the buffers and kernels.
+/// Buffers, kernels and a recorded list of dispatches (kernel launches). The code that makes an
+/// object adds the buffers and kernels, then the dispatches that use them, sets the buffer of the
+/// result, and at last calls ready(). The object owns the buffers and kernels.
 class Handwritten : public Contestant {
 public:
   explicit Handwritten(Gpu &gpu) : gpu_(gpu) {}
@@ -49,14 +54,14 @@ private:
   std::unique_ptr<Commands> commands_;
 };
 
-/// A ceiling: its work and the contestant that measures it.
+/// The measurement of a ceiling. The peak rate is `work` divided by the contestant's seconds().
 struct CeilingRun {
   double work = 0; // Operations or bytes of one repetition.
   std::unique_ptr<Contestant> contestant;
 };
 
-/// Makes the contestant for a ceiling. The ceilings of memory use `elements` floats per tensor, a
-/// multiple of 65536; the multiply-add ceiling ignores `elements`.
+/// Makes the contestant that measures a ceiling. The memory ceilings (kRead, kCopy, kTriad) process
+/// tensors of `elements` floats, a multiple of 65536; kMultiplyAdd ignores `elements`.
 CeilingRun ceilingRun(Gpu &gpu, Ceiling ceiling, uint64_t elements);
 
 /// Adds to `run` the dispatches of a kernel that includes shaders/bench/stream.glsl, over

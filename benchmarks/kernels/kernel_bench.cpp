@@ -1,11 +1,12 @@
-// kernel_bench: compares generated kernels with references and with the device's ceilings
-// (contestant.h), in turn in one run.
+// kernel_bench: compares the kernels that Gantry generated with references (hand-written kernels, or
+// the vendor's library) and with the device's ceilings, which are measured peak rates
+// (contestant.h). In each round all of them run in turn.
 //
 //   kernel_bench [--artifacts FOLDER] [--device D] [--rounds N] [--only NAME …] [--side N]
 //   [--json FILE] [--check]
 //
-// It needs neither the compiler nor a network. FOLDER has the artifacts of the models that
-// make_models.py writes (matmul.gantry …); where an artifact is absent, the columns of the
+// It needs neither the compiler nor a network. FOLDER has the artifacts, which are the compiled
+// models of make_models.py (matmul.gantry …); where an artifact is absent, the columns of the
 // generated kernel show "-". --check runs the references in small sizes and only checks their
 // results. The exit code is 1, with one line on stderr, if something failed or a result was wrong.
 //
@@ -41,7 +42,7 @@ struct Options {
 struct Entry {
   std::string name;
   std::function<Workload(Sizes)> make;
-  bool large = false; // A software device runs the workload only if --only names it.
+  bool large = false; // Whether a software device runs the workload only if --only names it.
 };
 
 std::vector<Entry> entries(const Options &options) {
@@ -209,7 +210,7 @@ void run(const Options &options) {
 }
 
 int main(int argc, char **argv) {
-  // The driver reads these when it is loaded. Values that the user has set are kept.
+  // The driver reads these variables when it is loaded. Values that the user has set are kept.
   setenv("LP_NUM_THREADS", "0", 0);
   setenv("LP_NATIVE_VECTOR_WIDTH", "256", 0);
   Options options;

@@ -4,10 +4,11 @@
     make_models.py FOLDER [--gantry TOOL] [--profile PROFILE] [--side N] [--only NAME ...]
                    [-- COMPILER OPTION ...]
 
-For each row of kernel_bench's table, the script writes FOLDER/NAME.onnx and, with --gantry, compiles it to
-FOLDER/NAME.gantry. Sizes and weights equal those of kernel_bench's workloads: both make the weights with the
-same function, pattern(). matmul_f16_N and matmul_f32_N have two inputs and no weights; N is --side, as in
-kernel_bench. The exit code is 1 if a model could not be compiled. Debian: python3-onnx.
+kernel_bench (kernel_bench.cpp) compares compiled kernels with hand-written ones. For each operation that it measures,
+the script writes FOLDER/NAME.onnx and, with --gantry, compiles it to FOLDER/NAME.gantry. Sizes and weights equal
+those of kernel_bench's hand-written kernels: both make the weights with the same function, pattern(). matmul_f16_N
+and matmul_f32_N have two inputs and no weights; N is --side, as in kernel_bench. The exit code is 1 if a model could
+not be compiled. Debian: python3-onnx.
 """
 import argparse
 import pathlib

@@ -1,3 +1,4 @@
+// Implements measure.h.
 #include "benchmarks/kernels/measure.h"
 
 #include "benchmarks/kernels/handwritten.h"

@@ -1,7 +1,8 @@
-// Runs one comparison: in each of several rounds all contestants run in turn.
+// Runs one comparison. In each of several rounds all contestants run in turn: the generated kernel,
+// its reference and the kernels that measure the device's ceilings, its peak rates (contestant.h).
 //
 // A ratio is computed within each round before the median is taken. If the machine becomes slower
-// during the measurement, the rates change, but the ratios do not.
+// during the measurement, the rates change, but the ratios hardly do.
 //
 // Threads: used by one thread. Errors: GpuError.
 #pragma once
@@ -41,11 +42,11 @@ struct Comparison {
 /// Returns the median, or 0 for no values.
 double medianOf(std::vector<double> values);
 
-/// Measures a workload. `artifact` is a path, or "" for none; with a path, `runtime` must not be
-/// null. If making the reference throws Unavailable, the comparison has no reference and says why.
-/// Results are checked before the rounds; a wrong result throws GpuError with the error and the
-/// tolerance. With 0 rounds only results are checked. `ceilingElements` is the number of floats per
-/// tensor for the ceilings.
+/// Measures a workload. `artifact` is the path of its compiled model, or "" for none; with a path,
+/// `runtime` must not be null. If making the reference throws Unavailable, the comparison has no
+/// reference, and referenceMissing says why. Results are checked before the rounds; a wrong result
+/// throws GpuError with the error and the tolerance. With 0 rounds only results are checked.
+/// `ceilingElements` is the number of floats per tensor in the measurements of the memory ceilings.
 Comparison compare(Gpu &gpu, Runtime *runtime, const Workload &workload,
                    const std::string &artifact, uint32_t rounds, uint64_t ceilingElements);
 

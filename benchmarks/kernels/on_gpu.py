@@ -4,13 +4,13 @@
     on_gpu.py ARTIFACTS [--bench KERNEL_BENCH] [--device D] [--rounds N] [--side N] [--only NAME ...]
 
 ARTIFACTS is a folder of models that make_models.py wrote and compiled, on any machine, for the GPU's profile.
-Without --bench, the script builds kernel_bench from this source tree in build/on_gpu; that needs neither MLIR
-nor a network.
+Without --bench, the script builds kernel_bench (kernel_bench.cpp), the program that measures, from this source tree in
+build/on_gpu; the build needs neither MLIR nor a network.
 
 The script prints a table. Matmuls are compared with the vendor's library, and memory-bound kernels with the
-measured copy bandwidth; each row has a lower limit for the ratio. Exit code 0: all ratios reach their limits;
-2: a ratio is below its limit; 1: something is missing or failed, with one line on stderr for each. Standard
-library only.
+measured copy bandwidth: the ratio is Gantry's rate divided by the other rate. Each row has a lower limit for the ratio.
+Exit code 0: all ratios reach their limits; 2: a ratio is below its limit; 1: something is missing or failed, with one
+line on stderr for each. Standard library only.
 """
 import argparse
 import json

@@ -4,12 +4,13 @@
     operators.py FOLDER [--gantry TOOL] [--profile PROFILE] [--only NAME ...] [--seconds S] [--rounds N]
     operators.py --missing
 
-Each operator runs alone in a model of typical size; operators that have several kinds of kernels have several rows. The
-time of a row is its shortest time, of all dispatches together. Rates are per core: for operators that sum products,
-billions of operations per second (a multiplication and an addition are two); for others, billions of bytes, where each
-byte of the inputs and of the output counts once. The ratio compares a row with the fastest operator of its kind in the
-same run: the matmul of 256 x 1024 with 1024 x 1024, or the addition of two tensors. A low ratio of an operator with much
-arithmetic for each element, such as Tan, is no fault.
+Each row of the table is one operator, which runs alone in a model of typical size; operators that have several kinds of
+kernels have several rows. The time of a row is the sum of the shortest times of its dispatches (kernel launches). Rates
+are per core: for operators that sum products, billions of operations per second (a multiplication and an addition are
+two); for others, billions of bytes per second, where each byte of the inputs and of the outputs counts once. The ratio
+compares the rate of a row with that of a fast operator of its kind in the same run: the matmul of 256 x 1024 with
+1024 x 1024, or the addition of two tensors. A low ratio of an operator with much arithmetic for each element, such as
+Tan, is no fault.
 
 FOLDER/operators.svg shows the ratios, and FOLDER/operators.json has the times and the rates. --missing lists the
 operators that the tool supports and that no row covers, and ends with 1 if there are any. Debian: python3-onnx.
@@ -37,8 +38,9 @@ ROWS = [512, 768]           # The activations of a transformer; 1.5 MiB of float
 
 
 class Row:
-    """An operator and its operands. `inputs`: (type, shape) of each operand, or an array for a constant; `flops`: the
-    operations, for operators that sum products. `before`: an operator that computes the first operand."""
+    """An operator and its operands. `inputs`: (type, shape) of each operand, an array for a constant, or None for an
+    operand that is left out; `flops`: the number of operations, for operators that sum products, else 0. `before`: an
+    operator that computes the first operand, for operators that alone would not be compiled as in a network."""
 
     def __init__(self, name, op, inputs, flops=0, outputs=1, opset=OPSET, before=None, **attributes):
         self.name, self.op, self.flops, self.dims, self.time = name, op, flops, {}, float("inf")
@@ -228,7 +230,7 @@ def movements():
     yield Row("EyeLike", "EyeLike", [(F32, WIDE)])
 
 
-# These have no kernels of their own: their results are constants, or shapes.
+# These operators have no kernels of their own: their results are constants, or shapes.
 WITHOUT_KERNELS = {"Constant", "ConstantOfShape", "Range", "Shape", "Size"}
 
 
@@ -238,14 +240,14 @@ def rows():
 
 
 def missing():
-    """Returns the operators that the importer has, but no row."""
+    """Returns the operators that the compiler's importer of ONNX supports and that no row measures."""
     folder = pathlib.Path(__file__).parents[2] / "codegen/import/onnx/operators"
     known = {op for path in folder.glob("*.cpp") for op in re.findall(r'table\["(\w+)"\]', path.read_text())}
     return sorted(known - {row.op for row in rows()} - WITHOUT_KERNELS)
 
 
 def bars(measured):
-    """Returns an SVG: one bar per row, the ratio to the fastest of its kind; the lowest ratios first."""
+    """Returns an SVG with one bar per row, whose length is the row's ratio; the lowest ratios first."""
     height, left, width = 16, 260, 900
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height * len(measured) + 50}" '
              'font-family="sans-serif" font-size="11" fill="#333"><rect width="100%" height="100%" fill="white"/>',

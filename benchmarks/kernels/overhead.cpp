@@ -1,3 +1,4 @@
+// Implements overhead.h.
 #include "benchmarks/kernels/overhead.h"
 
 #include "tests/support/test_model.h"
@@ -13,7 +14,7 @@ namespace gantry::bench {
 namespace {
 
 constexpr uint32_t kElements = 64;
-constexpr uint32_t kDispatches = 1000; // Chain length; makes the fixed cost of a run negligible.
+constexpr uint32_t kDispatches = 1000; // Chain length; large, so that the cost of a run is small.
 
 /// A name for a temporary file that no other process uses. The destructor removes the file.
 class ScratchFile {
@@ -48,7 +49,8 @@ std::unique_ptr<Contestant> runtimeChain(Runtime &runtime, uint32_t length) {
   return std::make_unique<Generated>(runtime, file.path(), inputs);
 }
 
-/// The same chain recorded by hand. Each dispatch reads one of two buffers and writes the other.
+/// The chain of dispatches (overhead.h) recorded by hand. Each dispatch reads one of two buffers and
+/// writes the other.
 class RawChain : public Contestant {
 public:
   RawChain(Gpu &gpu, uint32_t length)

@@ -4,11 +4,13 @@
     prologues.py [--gantry TOOL] [--seconds S]
 
 Each row is one matmul [256, 128] x [128, columns] after a chain of elementwise operators. The script compiles it
-twice: as it is, where the compiler may evaluate the chain while the matmul reads its operand, and with the chain's
-result as a second output, which is therefore stored. It prints the times of all dispatches in microseconds, the
-ratio, and whether the compiler fused the chain. The constants kUsesPerEvaluation and kOperationsPerStoredElement
-(codegen/passes/fusion_groups.cpp) are right if fused rows have ratios below 1. To measure rows that the compiler does
-not fuse, build it with a larger kOperationsPerStoredElement. Debian: python3-onnx.
+twice: as it is, where the compiler may evaluate the chain inside of the matmul's kernel while it reads the operand (it
+fuses the chain), and with the chain's result as a second output, which forces a kernel that stores the result. It
+prints the times of all dispatches (kernel launches) in microseconds, the ratio of the first time to the second, and
+whether the compiler fused the chain. The constants kUsesPerEvaluation and kOperationsPerStoredElement
+(codegen/passes/fusion_groups.cpp), by which the compiler chooses, are right if fused rows have ratios below 1. To
+measure fused kernels in rows that the compiler does not fuse, build the compiler with a larger
+kOperationsPerStoredElement. Debian: python3-onnx.
 """
 import argparse
 import json

@@ -4,17 +4,18 @@
     shapes.py [--gantry TOOL] [--profile PROFILE] [--type f32|f16|int8] [--only TEXT ...] [--seconds S] [--rounds N]
               [--json FILE]
 
-A block is one friendly shape, whose sizes are multiples of 8 and known when the model is compiled, and shapes that
-should be nearly as fast: odd sizes, other kinds of the operator, sizes that are known only at run time. The script
-compiles a model for each row and measures all rows of a block in turn, in several rounds. The time of a row is the
-shortest time of a run, of all its dispatches together, except the Relu before a convolution: it stands for the layer
-before, and is there so that the input may have padding, as in a network. Rates are billions of operations (a
-multiplication and an addition are two) or bytes per second and core. The table has the rate of each row, its ratio to
-the friendly row and the least ratio that is wanted; the exit code is 1 if a row is below it.
+The rows of the table are grouped in blocks. The first row of a block is a friendly shape, whose sizes are multiples of 8
+and known when the model is compiled. The other rows are shapes that should be nearly as fast: odd sizes, other kinds of
+the operator, sizes that are known only at run time (dynamic ones). The script compiles a model for each row and measures
+all rows of a block in turn, in several rounds. The time of a row is the sum of its dispatches' (kernel launches')
+times in the fastest round. The Relu before a convolution is not included: it stands for the layer before, whose
+result the compiler may store with padding, as in a network. Rates are billions of operations (a multiplication and an
+addition are two) or bytes per second and core. The table has the rate of each row, its ratio to the friendly row and
+the min ratio that is wanted; the exit code is 1 if the ratio of a row is below the wanted one.
 
-A row cannot be faster than a pass over its memory: the script also measures a Neg that reads and writes as many
-elements as the row. The column `bound` is the ratio that the row would have if it took as long as that pass, or as long
-as its operations at the rate of the friendly row, whichever is longer. Debian: python3-onnx.
+A row cannot be faster than a pass over its memory. The script therefore also measures a Neg that reads and writes as
+many elements as the row. The column `bound` is the ratio that the row would have if it took as long as the Neg, or as
+long as its operations take at the rate of the friendly row, whichever is longer. Debian: python3-onnx.
 """
 import argparse
 import json
@@ -28,15 +29,16 @@ import onnx
 
 from sizes import TYPES, Operators
 
-# The wanted ratio of rows with dynamic sizes, of grouped convolutions, and of all other rows.
+# The min ratios that are wanted of rows with dynamic sizes, of grouped convolutions, and of all other rows.
 DYNAMIC, GROUPED, ODD = 0.85, 0.5, 0.7
 
-LAYER_BEFORE = "before"  # A dispatch that ends with the operator of this name does not count.
+LAYER_BEFORE = "before"  # The time of a dispatch whose last operator has this name is not included.
 
 
 class Row:
-    """A model, the sizes with which it runs, and its work. `work`: operations, or bytes if `unit` is "GB/s"; `memory_pass`:
-    a model that reads and writes as many elements as all inputs and outputs have, or None."""
+    """A model, the sizes with which it runs, and its work. `wanted`: the min ratio to the friendly row; `work`: the number
+    of operations, or of bytes if `unit` is "GB/s"; `dims`: the sizes of dynamic dimensions by name; `memory_pass`: the
+    model of the Neg that reads and writes as many elements as all inputs and outputs have, or None."""
 
     def __init__(self, name, wanted, work, model, dims=(), unit="GFLOP/s", memory_pass=None):
         self.name, self.wanted, self.work, self.unit, self.dims = name, wanted, work, unit, dict(dims)
@@ -47,7 +49,7 @@ class Row:
         return self.work / self.time
 
     def bound(self, friendly):
-        """The highest ratio to the rate of the friendly row; None if it is not known."""
+        """Returns the highest possible ratio to the rate of the friendly row; None if there is no memory pass."""
         if self.memory_pass is None:
             return None
         return min(1, self.work / self.memory_pass_time / friendly.rate())
@@ -74,8 +76,8 @@ class Rows:
 
     def convolution(self, name, wanted, channels, filters, size, kernel=3, group=1, batch=1, dynamic=(), stride=1,
                     transposed=False, output_padding=0):
-        """A convolution between two elementwise operators, as in a network; of int8, the convolution alone. dynamic: the
-        names of dynamic dimensions."""
+        """Returns the row of a convolution between two elementwise operators, as in a network; if the type is int8, of the
+        convolution alone. dynamic: the names of dynamic dimensions."""
         sizes = {"batch": batch, "height": size, "width": size}
         attributes = {"strides": [stride] * 2,
                       "pads": [(kernel - stride + 1) // 2 if transposed else kernel // 2] * 4}
@@ -89,7 +91,8 @@ class Rows:
                    {dim: sizes[dim] for dim in dynamic}, memory_pass=self.memory_pass(moved))
 
     def streamed(self, name, wanted, op, rows, columns, operands=1, **attributes):
-        """An operator whose time is that of memory, or of a few operations for each element."""
+        """Returns the row of an operator whose time is that of its memory accesses, or of a few operations for each
+        element."""
         names = ["x", "z"][:operands]
         made = self.ops.model({operand: [rows, columns] for operand in names}, [(op, names, "y", attributes)])
         return Row(name, wanted, self.ops.element_bytes() * rows * columns * (operands + 1), made, unit="GB/s")

@@ -5,13 +5,14 @@
              [--from N] [--to N] [--large] [--seconds S] [--rounds N]
 
 Each sweep varies one dimension of an operator, from --from to --to, and with --large also around 256, 512, 1024 and
-4096. The script compiles a model for each size and runs them in turn, in several rounds; sizes beyond the limit, and
-the sizes that they are compared with, get more rounds. The time of a size is its shortest time, of all dispatches
-together. A size should cost at most 1.3 times the time of the next multiple of 8
-(1.5 times below 32): the table lists the worst sizes, and the exit code is 1 if one exceeds the limit.
+4096. The script compiles a model for each size and runs all models in turn, in several rounds. The time of a size is the
+sum of its dispatches' (kernel launches') times in the fastest round. The limit of a size is 1.3 times the time of the
+next multiple of 8 (1.5 times for sizes below 32). Sizes beyond their limit, and the multiples of 8 that they are
+compared with, get more rounds. The table lists the worst sizes, and the exit code is 1 if a size exceeds its limit.
 
-With --predicted, nothing runs: the time is the one that the compiler predicts for the profile, in its own unit, and the
-share of memory accesses that are of vectors is compared in the same way. Use it for devices that are not there.
+With --predicted, nothing runs. The time is then the one that the compiler predicts for the profile, in the unit of its
+cost model. The share of vector accesses among all memory accesses of the kernels is compared with that of the next
+multiple of 8 in the same way. Use it for devices that this machine does not have.
 
 FOLDER/NAME.svg is the picture of a sweep: the time of each size; sizes beyond the limit are marked. FOLDER/NAME.json has
 the times. FOLDER/sizes.svg shows all sweeps together. Debian: python3-onnx.
@@ -29,7 +30,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 LIMIT, SMALL_LIMIT, SMALL = 1.3, 1.5, 32
-EXTRA_ROUNDS = 10  # Measurements of the sizes beyond the limit: noise lengthens times, so more of them come nearer the truth.
+EXTRA_ROUNDS = 10  # Further rounds for sizes beyond the limit. Noise only lengthens a time, so the min of more rounds is better.
 LARGE = (256, 512, 1024, 4096)
 TYPES = {"f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16, "int8": TensorProto.INT8}
 
@@ -39,8 +40,8 @@ def weights(*shape):
 
 
 def model(inputs, nodes, constants=(), type="f32"):
-    """Returns a model. `inputs` maps names to shapes; a node is (operator, operands, result, attributes); the last
-    node's result is the output. `type`: of the inputs."""
+    """Returns a model. `inputs` maps names to shapes; a node is (operator, operands, result, attributes); a constant is
+    (name, array); the last node's result is the output. `type`: the element type of the inputs, a key of TYPES."""
     graph = helper.make_graph(
         [helper.make_node(op, operands, [out], **attributes) for op, operands, out, attributes in nodes], "sizes",
         [helper.make_tensor_value_info(name, TYPES[type], shape) for name, shape in inputs.items()],
@@ -50,7 +51,7 @@ def model(inputs, nodes, constants=(), type="f32"):
 
 
 class Operators:
-    """Makes models of one operator whose inputs have this type."""
+    """Makes models of one operator (of a few for attention) whose inputs have the element type `type`."""
 
     def __init__(self, type):
         self.type = type
@@ -82,8 +83,9 @@ class Operators:
 
     def convolution(self, channels, filters, height, width, kernel=3, stride=1, group=1, op="Conv", batch=1, before="",
                     **changed):
-        """A convolution between two elementwise operators, as in a network; of int8, the convolution alone. before: the
-        name of the first elementwise operator; changed: attributes with other values."""
+        """Returns a model of a convolution between two elementwise operators, as in a network; if the type is int8, of the
+        convolution alone. before: the name of the first elementwise operator; changed: attributes of the convolution that
+        replace the default ones."""
         shape = [channels, filters // group] if op == "ConvTranspose" else [filters, channels // group]
         attributes = {"kernel_shape": [kernel] * 2, "pads": [kernel // 2] * 4, "strides": [stride] * 2, "group": group,
                       **changed}
@@ -108,7 +110,7 @@ class Operators:
                            ("Softmax", ["s"], "p", {"axis": -1}), ("MatMul", ["p", "v"], "y", {})])
 
 
-# The model of each size, made by the Operators of a type.
+# For each sweep, the function that makes the model of size n with the methods of Operators.
 SWEEPS = {
     "matmul_rows": lambda ops, n: ops.matmul(n, 256, 256),
     "matmul_depth": lambda ops, n: ops.matmul(128, n, 256),
@@ -185,7 +187,8 @@ class Case:
         self.time = min(self.time, sum(entry["min_ns"] / 1e3 for entry in report["dispatches"]))
 
     def predict(self):
-        """Sets the predicted time, of the variants that a device of the profile runs, and their share of vectors."""
+        """Sets the predicted time and the share of vector accesses. A kernel may have several variants, which divide its
+        result differently; a device of the profile runs the one with the highest `grid`."""
         program = json.loads(self.tool("inspect", self.artifact, "--json"))
         kernels = {kernel["name"]: max(kernel["variants"], key=lambda variant: variant["grid"])
                    for kernel in program["kernels"]}
@@ -196,7 +199,7 @@ class Case:
 
 
 def sweep(options, name):
-    """Returns the cases by size, measured or predicted."""
+    """Returns a dictionary from each size to its Case, measured or predicted."""
     sizes = set(range(options.first, options.last + 1))
     if options.large:
         sizes |= {around + step for around in LARGE for step in range(-3, 4)}
@@ -226,8 +229,9 @@ def sweep(options, name):
 
 
 def excesses(cases):
-    """Returns (ratio to the limit, ratio, size) of each size, the worst first. The ratio is that of the times, or of the
-    shares of vectors if this is worse."""
+    """Returns (ratio divided by its limit, ratio, size) of each size, the worst first. The ratio is the time divided by
+    that of the next multiple of 8, or that multiple's share of vector accesses divided by the size's share if this is
+    larger."""
     result = []
     for size, case in cases.items():
         friendly = cases[next_multiple(size)]
@@ -237,8 +241,8 @@ def excesses(cases):
 
 
 def panel(cases, title, left, top, width, height, unit, marks):
-    """Returns the parts of an SVG of the times of the sizes, in equal steps along the horizontal axis. marks: a circle
-    with a tooltip for each size, not only for those beyond the limit."""
+    """Returns the parts of an SVG of the times of the sizes, in equal steps along the horizontal axis. marks: whether each
+    size has a circle with a tooltip, not only those beyond the limit."""
     sizes = sorted(cases)
     times = {size: cases[size].time for size in sizes}
     highest = max(times.values())

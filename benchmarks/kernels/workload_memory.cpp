@@ -11,7 +11,7 @@ namespace gantry::bench {
 namespace {
 
 constexpr uint32_t kFirstSeed = 1, kSecondSeed = 2;
-constexpr float kLogitScale = 8; // Logits are in [-4, 4), which is wide enough for exp to vary.
+constexpr float kLogitScale = 8; // The inputs of softmax are in [-4, 4), so that exp varies enough.
 
 std::vector<float> softmax(const std::vector<float> &x, uint32_t columns) {
   std::vector<float> y(x.size());

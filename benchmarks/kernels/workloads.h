@@ -1,7 +1,8 @@
-// The compared operations. make_models.py writes the same operations as models, in the full sizes.
+// The operations (workloads) for which generated kernels are compared with references.
+// make_models.py writes the same operations as models, in the full sizes.
 //
-// Each function computes the inputs and the expected result on the host (squareWorkload computes a
-// sample of it when a result is checked). Threads: used by one thread.
+// Each function computes the inputs and the expected result on the host. (squareWorkload computes
+// only a sample of the expected result, when a result is checked.) Threads: used by one thread.
 #pragma once
 
 #include "benchmarks/kernels/contestant.h"

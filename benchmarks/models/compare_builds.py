@@ -3,10 +3,12 @@
 
     compare_builds.py OLD NEW MODEL.onnx... [--rounds 5] [--threads 1] [--options "--no-strips"]
 
-OLD and NEW are build folders (build/release) or their `gantry` tools. Each model is compiled by both. Then both run it
-in turns, so that a busy machine disturbs both alike. The column "copies" counts the commands that only copy a tensor;
-"moved" is the ratio of the bytes of all commands' operands and results. The last column is the ratio of the medians of
-the best run of each round. A ratio below 1 means that NEW is better. The exit code is 1 if a build fails on a model.
+OLD and NEW are build folders (build/release) or their `gantry` tools. Both builds compile each model. Then they run it
+in turns, so that other load on the machine affects both equally. The columns "arena MiB" and "ratio" compare the arena,
+the memory of the tensors that exist only during a run. The column "copies" counts the commands that only copy a tensor;
+"moved" is the ratio of the bytes of all commands' operands and results. For the run time, each round counts with its
+fastest run; "run ms" has the medians of the rounds, and the last column their ratio. All ratios are NEW divided by OLD,
+so a ratio below 1 means that NEW is better. The exit code is 1 if a build fails on a model.
 
 Examples:
     compare_builds.py ../old/build/release build/release ../shared/models/*/model.onnx
@@ -43,7 +45,8 @@ class Build:
         return done.stdout
 
     def compile(self, model, options):
-        """Returns the measures of the program; a size that depends on the inputs is None."""
+        """Compiles the model. Returns the compile time in seconds and the measures of the compiled program; a number of
+        bytes that depends on the sizes of the inputs is None."""
         self.artifact = self.folder / "model.gantry"
         before = time.monotonic()
         self.call("compile", model, "-o", self.artifact, *options)

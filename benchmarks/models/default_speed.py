@@ -4,10 +4,11 @@
     default_speed.py --gantry TOOL [--rounds 15] [--runs 15] [--json FILE] [--within 0.05] FOLDER...
 
 Each FOLDER has a model.onnx and may have inputs in test_data_set_0. Each round measures the model and the artifact once.
-The figure of a round is its fastest run, because the time of one artifact differs by a quarter from process to process
-on a shared machine. The columns are: the medians of the rounds and their ratio; whether the kernels and commands of
-model and artifact are equal (`gantry inspect --json`); the wall time of `gantry compile`; and the wall time of the first
-`gantry bench MODEL`, which compiles, and of the second, which uses the cache. The cache folder is empty at first.
+The time of a round is that of its fastest run, because on a shared machine the time of the same artifact (the compiled
+model) differs by up to a quarter from process to process. The columns are: the medians of the rounds' times for the
+model and for the artifact, and their ratio; whether the kernels and commands of both are equal (`gantry inspect --json`);
+the wall time of `gantry compile`; and the wall times of the first `gantry bench MODEL`, which compiles, and of the second,
+which uses the compiled model in the cache. The cache folder is empty at first.
 
 The exit code is 1 if kernels differ, or if a ratio differs from 1 by more than --within. With 15 rounds the ratio
 varies by about 6 %, with 61 rounds by about 3 %. Standard library only.

@@ -4,9 +4,10 @@
     benchmarks/models/gpt2.py [--gantry TOOL] [--profile P] [--length N] [--layers N] [--tokens N] [--seconds S]
 
 The weights are random. The script compiles the model (about 650 MB of constants) and measures a run with a text of
---length tokens. It compares the rate of the whole model with that of the matmuls inside of its layers: every other
-operator, and above all the output layer, whose number of columns is odd, should not slow the model down much. The exit
-code is 1 if the whole model reaches less than 0.7 of the rate. Debian: python3-onnx.
+--length tokens. It compares the rate (operations per second) of the whole model with that of the matmuls inside of its
+layers, because no other operator should slow the model down much. The most critical one is the output layer, whose
+number of columns is odd. The exit code is 1 if the whole model reaches less than 0.7 of the matmuls' rate. Debian:
+python3-onnx.
 """
 import argparse
 import json

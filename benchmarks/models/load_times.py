@@ -5,10 +5,11 @@
                                     MODEL ...
 
 Each model is compiled, and then loaded and run in another process, with empty caches: Mesa's shader cache is off, and
-Gantry's cache folder is new. Columns: wall and CPU seconds of `gantry compile`, the artifact's size,
-the number of pipelines, the seconds of the load (in which the driver compiles the pipelines) and of the first run, the
-median of later runs, and the time to the first answer beyond such a run. Rows with a compilation of more than 10 s or
-more than --limit seconds (8) beyond a run are marked, and the exit code is then 1. Standard library only.
+Gantry's cache folder is new. Columns: wall and CPU seconds of `gantry compile`, the size of the artifact (the compiled
+model), the number of pipelines, the seconds of the load (in which the driver compiles the pipelines) and of the first
+run, the median of later runs ("run"), and the load plus the first run less the median of later runs ("beyond"). A row
+is marked, and the exit code is 1, if the compilation takes more than 10 s or "beyond" is more than --limit seconds (8
+by default). Standard library only.
 """
 import argparse
 import json

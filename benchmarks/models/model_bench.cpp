@@ -92,8 +92,8 @@ bool run(const Options &options) {
 }
 
 int main(int argc, char **argv) {
-  // The driver reads these when it is loaded, as in kernel_bench. Values that the user has set are
-  // kept.
+  // The driver reads these variables when it is loaded. They make kernels run in the submitting
+  // thread with 256-bit vectors, as in kernel_bench. Values that the user has set are kept.
   setenv("LP_NUM_THREADS", "0", 0);
   setenv("LP_NATIVE_VECTOR_WIDTH", "256", 0);
   Options options;

@@ -1,3 +1,4 @@
+// Implements model_run.h.
 #include "benchmarks/models/model_run.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // A compiled model with generated inputs, which is run repeatedly to measure its time.
 //
-// f32 inputs are patterns in [-0.5, 0.5). All other inputs are zero, because the token 0 and false
-// are valid for every model. Results are not checked here; the project's tests check them.
+// f32 inputs have pseudo-random values in [-0.5, 0.5). Inputs of all other types are zero, because
+// the token 0 and false are valid for every model. Results are not checked here; the project's tests
+// check them.
 //
 // Threads: used by one thread. Errors: GpuError with the runtime's message.
 #pragma once
@@ -18,19 +19,20 @@ namespace gantry::bench {
 /// form.
 std::map<std::string, int64_t> parseDims(const std::vector<std::string> &texts);
 
-/// A loaded artifact with a session and buffers of its own.
+/// A loaded artifact (compiled model) with a session, which binds it to the device and runs it, and
+/// with buffers of its own.
 class ModelRun {
 public:
   /// `artifact` is the path of a compiled model; `dims` has the sizes of dynamic dimensions by
-  /// name. `runtime` must outlive this.
+  /// name. `runtime` must outlive this object.
   ModelRun(Runtime &runtime, const std::string &artifact,
            const std::map<std::string, int64_t> &dims);
   ~ModelRun();
   ModelRun(const ModelRun &) = delete;
   ModelRun &operator=(const ModelRun &) = delete;
 
-  /// Runs the model for about 0.2 seconds and returns the seconds of one run, measured like
-  /// Contestant::seconds.
+  /// Runs the model for about 0.2 seconds and returns the seconds of one run: CPU seconds of this
+  /// process on a software device, the device's own time on a GPU.
   double seconds();
   /// Runs `runs` times and returns the seconds of one run.
   double secondsOf(uint32_t runs);

@@ -6,15 +6,17 @@
 
 Without arguments, the models are those of examples/digits, tests/data/models and, where they exist,
 ../shared/models and ../shared/onnx/light. The columns are: the time to compile; the median time of a run; the
-median time of its dispatches on the device; GFLOP/s, which is the operation count of the model's operators
-divided by the device time; the number of dispatches; the arena height, its lower bound, and their ratio.
+median time of its dispatches (kernel launches) on the device; GFLOP/s, which is the operation count of the
+model's operators divided by the device time; the number of dispatches; the size of the arena (the memory of the
+tensors that exist only during a run), its lower bound (the largest sum of bytes that are alive at one moment),
+and their ratio.
 Inputs are random (seed 1). Dynamic dimensions are set with --dim (default: batch=2 time=48, others 1). The exit
 code is 1 if a model could not be compiled or run. Standard library only.
 
-If model_bench is built (GANTRY_BUILD_BENCHMARKS=ON) and lies in the same folder as the tool, a second table
-follows: the seconds of a run (CPU seconds of one core on a software device), operations per second, and the
-share of the hand-written convolution's rate. --peers adds the CPU seconds of other runtimes for image models
-(peers.py).
+If model_bench (model_bench.cpp) is built (GANTRY_BUILD_BENCHMARKS=ON) and lies in the same folder as the tool, a
+second table follows: the seconds of a run (CPU seconds of one core on a software device), operations per second,
+the rate of a hand-written convolution, and the model's rate divided by it. --peers adds the CPU seconds of other
+runtimes for image models (peers.py).
 """
 import argparse
 import json

@@ -7,7 +7,8 @@ Each model has random weights (seed 0), is exported to ONNX and compiled. The sc
 computed on the CPU in f64, and then measures both. Times of Gantry are the device's own: the median of a run by its timestamps.
 PyTorch is measured in f32 without TF32, first as written (`eager`, wall time of a run: it includes the cost of launching
 kernels), then as a captured CUDA graph (`graph`, by CUDA events), which has no such cost. The last column is the wall time of
-`gantry run` on the compiled model, from the start of the process to its end; caches of the driver and of Gantry may shorten it.
+`gantry run` on the compiled model, from the start of the process to its end; caches of the driver and of Gantry may shorten
+this time.
 
 Without a GPU that PyTorch knows, the script measures Gantry alone. Exit code 1: an output differs by more than 1e-4
 (||out - ref|| / ||ref||), or a model failed. Needs PyTorch, torchvision and onnx (Debian: python3-torch,

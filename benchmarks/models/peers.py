@@ -1,4 +1,4 @@
-"""Measures other runtimes on the CPU: the CPU seconds of one run of a model on one thread.
+"""Measures other runtimes (peers) on the CPU: the CPU seconds of one run of a model on one thread.
 
     peers.py MODEL.onnx ...      prints one line for each model
 

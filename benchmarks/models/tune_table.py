@@ -3,12 +3,14 @@
 
     tune_table.py [--gantry TOOL] [--table FILE] [--candidates N] [--skip N] [--seconds S] [MODEL ...]
 
-A MODEL is the name of a torchvision model, which the script exports with random weights (the best tiles do not
-depend on the weights); a row of kernel_bench (../kernels/make_models.py); or an .onnx file. Without MODEL, all
-of NETWORKS and KERNELS are tuned. --table is codegen/tuning/lavapipe.json by default; an entry of the table
-changes only if a faster tile is found. --candidates, --skip and --seconds are passed to `gantry tune`.
+A tile is the part of a result that one invocation or workgroup of a kernel computes; `gantry tune` measures several
+tiles for each kernel of a model. A MODEL is the name of a torchvision model, which the script exports with random
+weights (the best tiles do not depend on the weights); one of KERNELS, the names of models with one operator that
+../kernels/make_models.py writes; or the path of an .onnx file. Without MODEL, all of NETWORKS and KERNELS are tuned.
+--table is codegen/tuning/lavapipe.json by default; an entry of the table changes only if a faster tile is found.
+--candidates, --skip and --seconds are passed to `gantry tune`.
 
-Kernels run in the thread that submits them (LP_NUM_THREADS=0), so the device's time is the time of one core.
+Kernels run in the thread that submits them (LP_NUM_THREADS=0), so a measured time is the time of one core.
 No other program should run at the same time. Debian: python3-torch, python3-torchvision, python3-onnx.
 """
 import argparse

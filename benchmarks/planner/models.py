@@ -4,15 +4,17 @@
     benchmarks/planner/models.py [--gantry TOOL] [--json FILE] [MODEL or FOLDER ...]
 
 Without arguments, the models are those of tests/data/models and, where they exist, ../shared/models
-and ../shared/onnx/light. Each model is compiled. Then `gantry plan` plans its transient values and
-their lifetimes again: with the work limit of the compiler, and with the 300,000 units of work (of 10
-to 30 ns) that a session may spend on a new shape (engine/program/shape_plan.cpp). Storages whose parts
-are in use at different times (engine/plan/slots.h) are planned again as a whole. The columns are: the
-number of places in the arena (several values may share one); the lower bound in bytes, which is the largest
-sum of bytes alive at one command; the compiled arena / bound; the planning time with the compiler's limit in
-milliseconds; height / bound and planning time with the session's limit; and by how much the compiler's order
-of the operators lowers the bound compared with the model's order. Dynamic dimensions are set with --dim (default:
-batch=2 time=48 whole=4, others 2). The exit code is 1 if a model could not be planned. Standard library only.
+and ../shared/onnx/light. Each model is compiled. The arena is the memory of its transient values, the tensors that
+exist only during a run; a plan gives each of them an offset in the arena. `gantry plan` plans the arena again from the
+sizes and lifetimes of the values: with the compiler's limit of work, and with the 300,000 units of work (of 10 to
+30 ns) that the runtime may spend on a plan when a model runs with new input sizes (engine/program/shape_plan.cpp). The
+compiler may give the parts of a tensor, such as the inputs of a concatenation, lifetimes of their own
+(engine/plan/slots.h); the script plans such a tensor as a whole. The columns are: the number of places in the arena
+(several values may share one); the lower bound in bytes, which is the largest sum of bytes alive at one command; the
+compiled arena / bound; the planning time with the compiler's limit in milliseconds; arena / bound and planning time
+with the runtime's limit; and by how much the compiler's order of the operators lowers the bound compared with the
+model's order. Dynamic dimensions are set with --dim (default: batch=2 time=48 whole=4, others 2). The exit code is 1
+if a model could not be planned. Standard library only.
 """
 import argparse
 import json
@@ -23,7 +25,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEFAULTS = ["tests/data/models", "../shared/models", "../shared/onnx/light"]
-COMPILED, AT_RUN_TIME = 70_000_000, 300_000  # Work limits: kDefaultWork of plan.h, and of shape_plan.cpp.
+# Limits of the planner's work: kDefaultWork of engine/plan/plan.h, and the limit in engine/program/shape_plan.cpp.
+COMPILED, AT_RUN_TIME = 70_000_000, 300_000
 
 
 def call(*words):

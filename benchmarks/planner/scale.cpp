@@ -1,11 +1,16 @@
 // planner_scale_bench: measures how close the planner comes to the lower bound on instances with
 // many buffers, and how much time and memory it takes.
 //
+// The planner (engine/plan/plan.h) gives buffers of known sizes and lifetimes offsets in one memory
+// block, whose size is the height of the plan. The lower bound of the height is the largest sum of
+// sizes that are alive at one moment.
+//
 //   planner_scale_bench [--json FILE] [--seeds N] [--largest N] [--work N]
 //
-// Instances are made from seeds (tests/support/plan_instances.h): packings whose optimum is the
-// lower bound (cut from edge to edge, with few moments in time, with scaled and rounded sizes, with
-// spirals), and graphs like those of models. The columns are:
+// Instances are made from seeds (tests/support/plan_instances.h). Some are packings whose optimum is
+// the lower bound: a rectangle of time by address that is cut into buffers from edge to edge, with
+// few moments in time, with scaled and rounded sizes, or in spirals. The others are the buffers of
+// graphs like those of models. The columns are:
 //   first ms          CPU time until the fast tier (engine/plan/search/fast_tier.h) has its first
 //                     plan
 //   fast, worst, ms   height ÷ lower bound of the fast tier (median and max of the seeds), and its
@@ -16,8 +21,8 @@
 //                     30 ns
 //   B/buf             max heap memory that a call held, including its result, in bytes per buffer
 //   ns/nlg            the fast tier's time ÷ (n log2 n) in nanoseconds
-// A checker that shares no code with the planner checks every placement. Exit code 1 if a placement
-// is wrong or the JSON file cannot be written.
+// A checker that shares no code with the planner checks every plan. Exit code 1 if a plan is wrong
+// or the JSON file cannot be written.
 #include "engine/plan/search/fast_tier.h"
 #include "engine/plan/search/large_neighbourhood.h"
 #include "tests/support/plan_instances.h"

@@ -1,5 +1,6 @@
-// Measures the profiler on a large capture, without a GPU or a window: bytes on disk, time to the
-// first frame, memory, and the CPU time that the user interface's thread takes to build a frame.
+// Measures the profiler on a large capture (a recorded trace), without a GPU or a window: bytes on
+// disk, time to the first frame, memory, and the CPU time that the user interface's thread takes to
+// build a frame.
 //
 //   capture_bench [--events N] [--keep FILE]
 //
@@ -7,9 +8,11 @@
 // trace::CaptureWriter writes the loop's steps repeatedly, with later times and new ids, until
 // there are at least --events events (10 million by default). --keep writes the capture to FILE and
 // does not delete it. The views are random, with a zoom between the whole capture and 1/65,536 of
-// it. Each view is drawn for ten frames, as when a user stops there. As in the real window, a frame
-// visits a limited number of blocks (kBudgetPerFrame) to complete the raster, which shows the
-// blocks that are too small for rectangles (profiler_gui/model/index/level_of_detail.h).
+// it. Each view is drawn for ten frames, as when a user stops there. The view shows memory blocks,
+// each of which has an address range and a lifetime, as rectangles. Blocks that are too small for
+// rectangles are summed up in a raster, an image of coloured cells. As in the real window, each
+// frame visits a limited number of blocks (kBudgetPerFrame), so a raster is complete after several
+// frames (profiler_gui/model/index/level_of_detail.h).
 //
 // Frames are measured in CPU time of their thread, and loading in CPU time of all threads and in
 // elapsed time. Other load on the machine mainly affects the elapsed time.
@@ -36,8 +39,8 @@ using trace::EventType;
 
 constexpr uint32_t kSteps = 200;
 constexpr uint32_t kSettledSteps = 4; // After these steps, each step releases what it allocates.
-/// Max number of blocks and nodes of the block index that rasters visit per frame; as in
-/// profiler_gui/show_window.cpp.
+/// Max number of blocks, and nodes of the index of blocks, that a frame visits to compute rasters. The
+/// value is that of profiler_gui/show_window.cpp.
 constexpr uint64_t kBudgetPerFrame = 25'000;
 constexpr int kViews = 100;
 constexpr int kFramesPerView = 10;
@@ -55,7 +58,8 @@ void orDie(const Status &status) {
   std::exit(1);
 }
 
-/// Offsets that are added to the times, sequence numbers, block ids and run ids of repeated steps.
+/// Offsets that are added to the times, sequence numbers, block ids and run ids of the events of a
+/// training step when they are written again.
 struct Shift {
   uint64_t timeNs = 0;
   uint64_t sequence = 0;

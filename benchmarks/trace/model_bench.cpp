@@ -45,7 +45,7 @@ constexpr std::chrono::milliseconds kPollInterval{2};
 constexpr std::chrono::milliseconds kSettle{50}; // Pause before each block.
 constexpr uint32_t kSettlingRuns = 2;            // Runs before each block that are not measured.
 constexpr uint32_t kMinRuns = 100;               // Min number of runs in a block.
-constexpr double kBlockSeconds = 1.5;            // A block takes at least about this time.
+constexpr double kBlockSeconds = 1.5;            // Approximate min time of a block.
 
 struct Options {
   std::vector<std::string> artifacts, dimTexts;
@@ -116,7 +116,8 @@ Estimate estimate(const std::vector<double> &values) {
   double squares = 0;
   for (const double value : values)
     squares += (value - mean) * (value - mean);
-  constexpr double kNormal = 1.6449; // Fisher's series converts it to Student's quantile.
+  // The 95 % quantile of the normal distribution; Fisher's series converts it to Student's.
+  constexpr double kNormal = 1.6449;
   const double t = kNormal + (kNormal * kNormal * kNormal + kNormal) / (4 * (count - 1));
   return {mean, mean + t * std::sqrt(squares / (count - 1) / count)};
 }
@@ -149,7 +150,8 @@ double eventsPerRun(ModelRun &model) {
   return events / runs;
 }
 
-/// Returns the nanoseconds of a call without a sink, less an empty loop; the median of many rounds.
+/// Returns the nanoseconds of a recording call while no sink receives the events, less the time of an
+/// empty loop; the median of many rounds.
 double detachedCallNs() {
   constexpr int kCalls = 20000;
   constexpr int kRounds = 101;

@@ -1,5 +1,6 @@
-// trace_record_bench: measures the cost of recording an event. One thread records while the
-// collector's thread empties the recording thread's ring (engine/trace/record/collector.h).
+// trace_record_bench: measures the cost of recording an event of a trace. One thread records events
+// into its ring buffer while the thread of the collector empties the ring
+// (engine/trace/record/collector.h).
 //
 //   trace_record_bench [--json FILE]
 //

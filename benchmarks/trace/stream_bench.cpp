@@ -1,13 +1,15 @@
-// trace_stream_bench: measures streams and captures: events per second to a viewer, bytes per
-// event, and the time until a viewer that attaches late has received a million live blocks.
+// trace_stream_bench: measures the streams of trace events to a viewer and the files of events
+// (captures): events per second to a viewer, bytes per event, and the time until a viewer that
+// attaches late has received a million live blocks, which are buffers of the heap.
 //
 //   trace_stream_bench [--seconds S] [--rate EVENTS_PER_SECOND] [TRACE ...]
 //
 // A heap over the fake device (tests/support/fake_device.h) replays allocation traces
-// (benchmarks/heap; generated if no file is given) and records events. Dispatch events are added,
-// so that every tenth event is a dispatch. One thread then records these events repeatedly at the
-// given rate. They pass through the thread's ring, the collector (engine/trace/record/collector.h)
-// and a Unix-domain socket to a reader, which decodes every event. The CPU time per event is the
+// (benchmarks/heap; generated if no file is given) and records events. Events of dispatches (kernel
+// launches) are added, so that every tenth event is one. A thread then records these events
+// repeatedly at the given rate. They pass through the thread's ring buffer, the collector, which
+// empties the rings (engine/trace/record/collector.h), and a Unix-domain socket to a reader, which
+// acts as the viewer and decodes every event. The CPU time per event is the
 // sum over all threads: at 200 ns, two cores can carry 10 million events per second. Other load on
 // the machine can reduce the reached rate. The bytes on disk are measured with a capture file of
 // the same events.
@@ -262,8 +264,8 @@ void capture(const std::vector<Event> &events) {
   unlink(path.c_str());
 }
 
-/// Measures the time from connecting to knowing a million live blocks, and compares their number
-/// and bytes with the heap's counters.
+/// Measures the time from the connection of a viewer until it knows a million live blocks, and
+/// compares their number and bytes with the heap's counters.
 int attachLate() {
   const heap::HeapPtr heap = makeHeap();
   for (uint32_t i = 0; i < 1'000'000; ++i) {

@@ -1,7 +1,9 @@
 // Macros by which the kernels read and write their buffers. The build compiles every kernel twice:
-//   READ_TEXEL      inputs are texel buffers (software devices: straight-line loads of a vec4)
-//   otherwise       inputs are storage buffers (GPUs)
-// Results are always storage buffers. An index counts vec4, except in OUTPUT_FLOATS.
+//   READ_TEXEL      inputs are texel buffers (for software devices, whose drivers load a vec4 from
+//                   them in straight-line code)
+//   otherwise       inputs are storage buffers (for GPUs)
+// Results are always storage buffers. `slot` is the number of the binding. An index counts vec4,
+// but floats in a buffer of OUTPUT_FLOATS.
 #extension GL_EXT_control_flow_attributes : require
 
 #ifdef READ_TEXEL

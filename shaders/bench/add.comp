@@ -1,4 +1,4 @@
-// Adds two tensors element by element.
+// Adds two tensors element by element. stream.glsl defines main(), which stores VALUE(i).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "access.glsl"

@@ -2,10 +2,11 @@
 // shuffles.
 //
 // A workgroup is one subgroup of kLanes invocations. It computes kTile adjacent pixels of one row
-// for kChannelVectors * kLanes output channels, and holds the sums in registers: a lane is an
-// output channel. In each step (four input channels, one row of the 3×3 window) the lanes load
-// kTile + 2 pixels, one per lane, and three columns of weights. Shuffles with constant indices
-// broadcast the pixels to all lanes, so the three shifted views of a row need one load.
+// for kChannelVectors * kLanes output channels, and holds the sums in registers. Each lane computes
+// kChannelVectors of the channels. In each step (four input channels, one row of the 3×3 window) the
+// lanes together load kTile + 2 pixels, and each lane loads the row's three weights for its
+// channels. Shuffles with constant indices broadcast the pixels to all lanes, so a pixel is loaded
+// once for the three columns of the window.
 //
 // Layouts (in vec4; a vec4 holds four input channels):
 //   x [kIn / 4][kRows + 2][kColumns + 2]                              padded by one on each side
@@ -46,8 +47,8 @@ void main() {
     const uint xBase = step / 3 * plane + (row + step % 3) * pitch + column0;
     const uint wBase = step * 3 * kOut + channel0 + lane;
     vec4 pixels[loads], weights[3][kChannelVectors];
-    // The last load may exceed the row if kTile + 2 is not a multiple of kLanes; its end is not
-    // used.
+    // If kTile + 2 is not a multiple of kLanes, the last lanes of the last load have no pixel. They
+    // load the last pixel again, which is not used.
     [[unroll]] for (uint i = 0; i < loads; ++i)
       pixels[i] = LOAD(x, xBase + min(i * kLanes + lane, kTile + 1));
     [[unroll]] for (uint k = 0; k < 3; ++k)

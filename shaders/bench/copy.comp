@@ -1,4 +1,5 @@
-// Copies a buffer. Its measured rate is the upper limit for copying by a kernel.
+// Copies a buffer. The measured rate is the upper limit for copying by a kernel. stream.glsl defines
+// main(), which stores VALUE(i).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "access.glsl"

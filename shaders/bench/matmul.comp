@@ -1,16 +1,18 @@
 // The matmul C = A · B in f32, as an outer product by subgroup shuffles.
 //
-// A workgroup is one subgroup of kLanes invocations. It computes a tile of kRowBlocks * kLanes rows
-// by kColumnVectors * kLanes * 4 columns of C in registers. In each step of four k, a lane loads
-// four k of one row of A and, for each of the four k, four columns of B. Shuffles with constant
+// k is the index over which the products are summed. A workgroup is one subgroup of kLanes
+// invocations. It computes a tile of kRowBlocks * kLanes rows by kColumnVectors * kLanes * 4 columns
+// of C in registers. In each step of four k, a lane loads four k of one row of A for each row block
+// and, for each of the four k, kColumnVectors vectors of four columns of B. Shuffles with constant
 // indices broadcast A's rows to all lanes. Nothing is staged in shared memory.
 //
 // Both operands are packed so that the lanes of a load are adjacent (in vec4):
 //   a [M / kLanes][K / 4][kLanes]                      four k of a row
 //   b [N / columns][K][kColumnVectors][kLanes]         four columns of a k
 //   c [M][N / 4]
-// Workgroups: x counts row tiles, so that neighbours share B's panel in the cache; y counts column
-// tiles. M, N and K are multiples of the tile.
+// Workgroups: x counts the tiles along the rows, so that neighbouring workgroups read the same
+// columns of B from the cache; y counts the tiles along the columns. M and N are multiples of the
+// tile, K is a multiple of 4 * kUnroll.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_shuffle : require

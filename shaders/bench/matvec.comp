@@ -1,12 +1,14 @@
-// The matrix-vector product y = A · x in f32. Reading A limits its speed.
+// The matrix-vector product y = A · x in f32. Reading A limits the speed.
 //
-// A workgroup is one subgroup of kLanes invocations. It computes kRowBlocks * kLanes rows; each
-// lane computes one row of each block. The lanes load kLanes * 4 elements of x, and shuffles with
-// constant indices broadcast them. Layouts (in vec4):
+// k is the index over which the products are summed. A workgroup is one subgroup of kLanes
+// invocations. It computes kRowBlocks * kLanes rows; each lane computes one row of each block. In
+// each step the lanes load kLanes * 4 elements of x, and shuffles with constant indices broadcast
+// them. Layouts (in vec4):
 //   a [M / kLanes][K / 4][kLanes]    four k of a row
 //   x [K / 4]
 //   y [M] floats
-// Workgroups: x counts tiles of rows. K is a multiple of kLanes * 4, M of the tile.
+// Workgroups: x counts tiles of kRowBlocks * kLanes rows. K is a multiple of kLanes * 4, and M is a
+// multiple of the tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_shuffle : require

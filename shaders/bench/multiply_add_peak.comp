@@ -1,10 +1,10 @@
 // Multiplications and additions in registers. Their measured rate is the upper limit for
 // arithmetic.
 //
-// Each invocation has kChains * 4 independent sums and performs kSteps * 16 multiplications and
-// additions on each. Every multiplication depends on the previous addition, so kChains * 4 must
-// exceed the number of operations that the device keeps in flight. Each invocation writes one vec4,
-// so that the compiler cannot remove the work.
+// Each invocation has kChains * 4 independent sums (kChains vec4) and performs kSteps * 16
+// multiplications and additions on each. Every operation on a sum depends on the previous one, so
+// kChains * 4 must exceed the number of operations that the device keeps in flight for an
+// invocation. Each invocation writes one vec4, so that the compiler cannot remove the work.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "access.glsl"

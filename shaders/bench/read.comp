@@ -1,8 +1,8 @@
-// Sums of kVectors vectors per invocation. Only the sums are written, so the measured rate is the
-// upper limit for reading.
+// Reads a buffer. Each invocation sums kVectors vectors (vec4), which are kLanes apart. Only the
+// sums are written, so the measured rate is the upper limit for reading.
 //
 // A workgroup of kLanes invocations reads kVectors * kLanes adjacent vectors. Workgroups: x counts
-// these groups of vectors.
+// these groups of vectors. kVectors is a multiple of 8.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "access.glsl"

@@ -1,7 +1,7 @@
 // Softmax over the last dimension, with a row in the registers of one subgroup.
 //
 // A workgroup is one subgroup of kLanes invocations. It computes a row of kRowVectors * kLanes
-// vectors: it reads the row once, reduces it with subgroup operations, and writes it once.
+// vectors (vec4): it reads the row once, reduces it with subgroup operations, and writes it once.
 // Workgroups: x counts rows.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,8 +1,9 @@
-// The frame of kernels that read and write memory once: out[i] = VALUE(i), where i counts vec4.
+// The main() of kernels that read and write each element once: result[i] = VALUE(i), where i counts
+// vec4. A kernel defines the macro VALUE before it includes this file.
 //
 // A workgroup of kLanes invocations computes kVectors * kLanes adjacent vectors; neighbouring lanes
-// load adjacent vectors. Workgroups are numbered along x, then along y. Their number times the
-// vectors of a workgroup is the number of vectors.
+// load adjacent vectors. Workgroups are numbered along x, then along y. The number of workgroups
+// times kVectors * kLanes is the number of vectors.
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint kLanes = 64;
 layout(constant_id = 1) const uint kVectors = 4; // Vectors per invocation.

@@ -1,5 +1,5 @@
-// STREAM's triad, a + 3 · b. Its measured rate is the upper limit for bandwidth with two loads and
-// a store.
+// The triad of the STREAM benchmark, a + 3 · b. The measured rate is the upper limit for bandwidth
+// with two loads and a store. stream.glsl defines main(), which stores VALUE(i).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "access.glsl"

@@ -1,10 +1,11 @@
 #version 450
-// The quad of a raster of cells (DensityGrid in profiler_gui/model/index/density_grid.h).
+// Computes the corners of the rectangle in which a raster is drawn. A raster is an image of coloured
+// cells (DensityGrid in profiler_gui/model/index/density_grid.h); raster.frag draws the cells.
 layout(push_constant) uniform Quad {
-  vec2 scale;
+  vec2 scale; // Converts pixels to clip space, with translate.
   vec2 translate;
   vec4 rect;  // Left, top, right, bottom in pixels.
-  vec4 cells; // The same corners in cells of the raster.
+  vec4 cells; // The same edges, as positions in the raster; unit: cells.
   uint firstCell;
   uint columns;
   uint rows;

@@ -1,6 +1,7 @@
 #version 450
-// Draws a rectangle. The share of a pixel that the rectangle covers scales its alpha, so that thin
-// rectangles keep their area. The style bits are those of profiler_gui/panels/canvas.h.
+// Draws a rectangle (rects.vert). The alpha of a pixel is multiplied by the share of the pixel that
+// the rectangle covers, so that a rectangle thinner than a pixel is drawn fainter, not wider. The
+// style bits are those of profiler_gui/panels/canvas.h.
 layout(location = 0) flat in vec4 inRect;
 layout(location = 1) flat in vec4 inFill;
 layout(location = 2) flat in uint inStyle;

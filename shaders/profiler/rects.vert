@@ -1,6 +1,6 @@
 #version 450
-// The profiler's rectangles: one instance each (RectInstance in profiler_gui/panels/canvas.h). The
-// corners of an instance's quad follow from gl_VertexIndex. The quad is half a pixel larger than
+// Draws the profiler's rectangles. Each rectangle is one instance (RectInstance in
+// profiler_gui/panels/canvas.h), which is drawn as a quad. The corners of the quad follow from gl_VertexIndex. The quad is half a pixel larger than
 // the rectangle on each side, so that the fragment shader runs for every pixel that the rectangle
 // touches.
 layout(location = 0) in vec4 inRect; // Left, top, right, bottom in pixels.
