@@ -14,12 +14,12 @@
 namespace gantry::profiler {
 
 struct Options {
-  std::string file;      // A capture (.gtrace) or an artifact (.gantry).
+  std::string file;      // A capture (.gtrace) or an artifact, a compiled model (.gantry).
   std::string compare;   // A second capture.
   std::string attach;    // The id, socket path or host:port of a process to watch.
   std::string token;     // The token of a process that listens on TCP.
-  std::string render;    // The PNG file to write instead of opening a window.
-  std::string semantics; // The file to which the description of the screen is written.
+  std::string render;    // The PNG file to write. If empty, a window is opened.
+  std::string semantics; // The file for the description of the screen (panels/semantics.h).
   Focus focus = Focus::kLifetimes;
   ThemeName theme = ThemeName::kDark;
   uint32_t width = 1600, height = 900; // Pixels.

@@ -1,4 +1,4 @@
-// Implements --render.
+// Implements renderPicture(), the option --render.
 #include "profiler_gui/render_picture.h"
 
 #include "engine/base/file.h"
@@ -35,7 +35,7 @@ Status renderPicture(const Options &options) {
   window.ui().note =
       loaded->cutOff ? "the capture is incomplete: its writer was killed" : screen->ui().fontNote();
   Picture picture;
-  for (int frame = 0; frame < 2; ++frame) { // ImGui only lays out its windows in the first frame.
+  for (int frame = 0; frame < 2; ++frame) { // The first frame only lays out ImGui's windows.
     screen->beginFrame(1.0f / 60);
     ImGui::NewFrame();
     window.frame();

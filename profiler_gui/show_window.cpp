@@ -27,8 +27,8 @@ constexpr double kMaxPeriod = 1.0;           // Max time between two live frames
 constexpr double kIdlePeriod = 1.0;          // Max wait for input without a live capture.
 constexpr int kFramesAfterInput = 3; // ImGui's widgets need several frames to react to input.
 
-/// Returns the endpoint of a process id or of an address. An address that is not listed becomes an
-/// endpoint with process id 0.
+/// Returns the endpoint, a process with the address at which it can be watched, for a process id or
+/// an address. An address at which no process is listed becomes an endpoint with process id 0.
 Result<trace::Endpoint> findEndpoint(const std::string &wanted) {
   GANTRY_ASSIGN_OR_RETURN(const std::vector<trace::Endpoint> endpoints, trace::findEndpoints());
   for (const trace::Endpoint &endpoint : endpoints) {

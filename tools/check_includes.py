@@ -195,7 +195,7 @@ def check_file(root, path):
 
 
 def uses_of(root, path):
-    """Yields the folders and public headers outside of its own folder that a file includes."""
+    """Yields the folders (keys of FOLDERS) and public headers that a file includes, except its own folder."""
     folder = folder_of(path)
     for _, operand in includes((root / path).read_text(encoding="utf-8", errors="replace")):
         match = re.match(r'"([^"]+)"|<([^>]+)>', operand)

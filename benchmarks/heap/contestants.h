@@ -8,16 +8,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <gantry/gantry.h>
 #include <mimalloc.h>
 #include <vector>
-
-// The entry points of glibc's allocator, which other libraries seldom replace as they do malloc().
-// A libmimalloc.so that exports these names too takes their place.
-// NOLINTBEGIN(readability-identifier-naming)
-extern "C" void *__libc_malloc(size_t size) noexcept;
-extern "C" void __libc_free(void *memory) noexcept;
-// NOLINTEND(readability-identifier-naming)
 
 namespace gantry::bench {
 
@@ -52,22 +46,34 @@ private:
   std::vector<void *> slots_;
 };
 
+/// glibc's malloc() and free(). They are looked up in libc.so itself, because libmimalloc.so
+/// replaces these names, and also `__libc_malloc`, in the whole program.
 class Glibc {
 public:
-  explicit Glibc(uint32_t slots) : slots_(slots) {}
-  void allocate(uint32_t slot, uint64_t bytes) { slots_[slot] = __libc_malloc(bytes); }
+  explicit Glibc(uint32_t slots) : slots_(slots) {
+    void *library = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+    malloc_ = reinterpret_cast<void *(*)(size_t)>(dlsym(library, "malloc"));
+    free_ = reinterpret_cast<void (*)(void *)>(dlsym(library, "free"));
+    if (malloc_ == nullptr || free_ == nullptr) {
+      std::fprintf(stderr, "heap_bench: libc.so.6 has no malloc()\n");
+      std::exit(1);
+    }
+  }
+  void allocate(uint32_t slot, uint64_t bytes) { slots_[slot] = malloc_(bytes); }
   void free(uint32_t slot) {
-    __libc_free(slots_[slot]);
+    free_(slots_[slot]);
     slots_[slot] = nullptr;
   }
   void finish() {
     for (void *&memory : slots_) {
-      __libc_free(memory);
+      free_(memory);
       memory = nullptr;
     }
   }
 
 private:
+  void *(*malloc_)(size_t) = nullptr;
+  void (*free_)(void *) = nullptr;
   std::vector<void *> slots_;
 };
 

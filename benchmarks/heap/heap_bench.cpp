@@ -55,8 +55,8 @@ template <typename Contestant> double timed(const Trace &trace, Contestant &cont
   return ns;
 }
 
-/// Returns a trace that 20 times allocates 2,000 buffers of random sizes up to 64 KiB and frees them
-/// in a random order.
+/// Returns a trace that 20 times allocates 2,000 buffers of random sizes up to 64 KiB and frees
+/// them in a random order.
 Trace randomPattern(uint64_t seed) {
   std::mt19937_64 random(seed);
   Trace trace;

@@ -1,4 +1,4 @@
-// What is measured (workloads), and the implementations that are compared (contestants).
+// Workloads, which are what is measured, and contestants, the implementations that are compared.
 //
 // A Workload is one operation of one size, for example a matmul: its inputs, its reference, the
 // check of a result, and the amount of work. A Contestant is one implementation: it runs the

@@ -1,5 +1,5 @@
-// The measured implementation (contestant) that Gantry generated: an artifact, which is a model that
-// `gantry compile` compiled, run through the public API gantry.h.
+// The measured implementation (contestant) that Gantry generated: an artifact, which is a model
+// that `gantry compile` compiled, run through the public API gantry.h.
 //
 // On a software device, inputs and outputs are buffers that host and device share. On a GPU,
 // seconds() uses buffers in device memory, and result() is a separate run with shared buffers.
@@ -37,9 +37,9 @@ private:
 /// its own.
 class Generated : public Contestant {
 public:
-  /// Loads the artifact at the path `artifact` and fills its inputs with `inputs`. The artifact must
-  /// have inputs of the same types and shapes, and one output of f32 or f16. `runtime` must outlive
-  /// this object.
+  /// Loads the artifact at the path `artifact` and fills its inputs with `inputs`. The artifact
+  /// must have inputs of the same types and shapes, and one output of f32 or f16. `runtime` must
+  /// outlive this object.
   Generated(Runtime &runtime, const std::string &artifact, const std::vector<Tensor> &inputs);
   ~Generated() override;
 

@@ -120,9 +120,9 @@ CeilingRun multiplyAddRun(Gpu &gpu) {
 
 CeilingRun readRun(Gpu &gpu, uint64_t elements) {
   constexpr uint32_t kVectors = 64;
-  // In read.comp, the subgroups of a workgroup read interleaved ranges. On a software device, a core
-  // runs the subgroups of a workgroup one after another, so with several subgroups it would read the
-  // memory with gaps. With one subgroup per workgroup it reads one contiguous range.
+  // In read.comp, the subgroups of a workgroup read interleaved ranges. On a software device, a
+  // core runs the subgroups of a workgroup one after another, so with several subgroups it would
+  // read the memory with gaps. With one subgroup per workgroup it reads one contiguous range.
   const uint32_t lanes = gpu.info().software ? gpu.info().subgroupSize : 256;
   auto run = std::make_unique<Handwritten>(gpu);
   const auto groups = static_cast<uint32_t>(elements / 4 / lanes / kVectors);

@@ -1,7 +1,7 @@
 // Hand-written kernels (shaders/bench) that are measured.
 //
-// A contestant (contestant.h) is one implementation that is measured. This file makes two kinds from
-// the kernels: references, with which generated kernels are compared, and the contestants that
+// A contestant (contestant.h) is one implementation that is measured. This file makes two kinds
+// from the kernels: references, with which generated kernels are compared, and the contestants that
 // measure ceilings. A ceiling is a measured peak rate of the device, such as multiply-adds or bytes
 // per second.
 //

@@ -1,5 +1,5 @@
-// kernel_bench: compares the kernels that Gantry generated with references (hand-written kernels, or
-// the vendor's library) and with the device's ceilings, which are measured peak rates
+// kernel_bench: compares the kernels that Gantry generated with references (hand-written kernels,
+// or the vendor's library) and with the device's ceilings, which are measured peak rates
 // (contestant.h). In each round all of them run in turn.
 //
 //   kernel_bench [--artifacts FOLDER] [--device D] [--rounds N] [--only NAME …] [--side N]

@@ -54,7 +54,7 @@ class Row:
                 ports.append(helper.make_tensor_value_info(names[-1], *operand))
         nodes = []
         if before:
-            nodes.append(helper.make_node(before, names[:1], ["before"]))
+            nodes.append(helper.make_node(before, names[:1], ["before"], name="before"))
             names[0] = "before"
         results = [f"y{i}" for i in range(outputs)]
         nodes.append(helper.make_node(op, names, results, **attributes))

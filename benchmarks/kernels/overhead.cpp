@@ -49,8 +49,8 @@ std::unique_ptr<Contestant> runtimeChain(Runtime &runtime, uint32_t length) {
   return std::make_unique<Generated>(runtime, file.path(), inputs);
 }
 
-/// The chain of dispatches (overhead.h) recorded by hand. Each dispatch reads one of two buffers and
-/// writes the other.
+/// The chain of dispatches (overhead.h) recorded by hand. Each dispatch reads one of two buffers
+/// and writes the other.
 class RawChain : public Contestant {
 public:
   RawChain(Gpu &gpu, uint32_t length)

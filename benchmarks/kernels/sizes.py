@@ -30,7 +30,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 LIMIT, SMALL_LIMIT, SMALL = 1.3, 1.5, 32
-EXTRA_ROUNDS = 10  # Further rounds for sizes beyond the limit. Noise only lengthens a time, so the min of more rounds is better.
+EXTRA_ROUNDS = 10  # Further rounds for sizes beyond the limit. Noise only lengthens times, so more rounds help.
 LARGE = (256, 512, 1024, 4096)
 TYPES = {"f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16, "int8": TensorProto.INT8}
 

@@ -96,7 +96,8 @@ Workload convWorkload(Sizes sizes, uint32_t layers) {
   };
   workload.reference = [=](Gpu &gpu) -> std::unique_ptr<Contestant> {
     // A workgroup computes a tile of pixels and output channels (conv3x3.comp). With a subgroup of
-    // eight lanes (a software device), 28 pixels by four channel vectors fill each lane's registers.
+    // eight lanes (a software device), 28 pixels by four channel vectors fill each lane's
+    // registers.
     const uint32_t lanes = gpu.info().subgroupSize, channelVectors = lanes > 8 ? 1 : 4;
     const uint32_t tile = 28;
     auto run = std::make_unique<Handwritten>(gpu);

@@ -1,8 +1,8 @@
 // A compiled model with generated inputs, which is run repeatedly to measure its time.
 //
 // f32 inputs have pseudo-random values in [-0.5, 0.5). Inputs of all other types are zero, because
-// the token 0 and false are valid for every model. Results are not checked here; the project's tests
-// check them.
+// the token 0 and false are valid for every model. Results are not checked here; the project's
+// tests check them.
 //
 // Threads: used by one thread. Errors: GpuError with the runtime's message.
 #pragma once

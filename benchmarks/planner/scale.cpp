@@ -7,10 +7,10 @@
 //
 //   planner_scale_bench [--json FILE] [--seeds N] [--largest N] [--work N]
 //
-// Instances are made from seeds (tests/support/plan_instances.h). Some are packings whose optimum is
-// the lower bound: a rectangle of time by address that is cut into buffers from edge to edge, with
-// few moments in time, with scaled and rounded sizes, or in spirals. The others are the buffers of
-// graphs like those of models. The columns are:
+// Instances are made from seeds (tests/support/plan_instances.h). Some are packings whose optimum
+// is the lower bound: a rectangle of time by address that is cut into buffers from edge to edge,
+// with few moments in time, with scaled and rounded sizes, or in spirals. The others are the
+// buffers of graphs like those of models. The columns are:
 //   first ms          CPU time until the fast tier (engine/plan/search/fast_tier.h) has its first
 //                     plan
 //   fast, worst, ms   height ÷ lower bound of the fast tier (median and max of the seeds), and its

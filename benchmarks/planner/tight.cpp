@@ -1,20 +1,20 @@
 // planner_tight_bench: measures how fast the planner reaches a wanted height, the goal, on hard
 // instances of some hundred buffers. The planner (engine/plan/plan.h) gives buffers of known sizes
 // and lifetimes offsets in one memory block, whose size is the height of the plan. The lower bound
-// is the largest sum of sizes that are alive at one moment. The goal is the larger of --capacity and
-// the lower bound. The table shows CPU time (total, geometric mean, max), the number of plans that
-// met the goal, and the worst height ÷ goal. plan::validatePlan() checks every plan.
+// is the largest sum of sizes that are alive at one moment. The goal is the larger of --capacity
+// and the lower bound. The table shows CPU time (total, geometric mean, max), the number of plans
+// that met the goal, and the worst height ÷ goal. plan::validatePlan() checks every plan.
 //
 //   planner_tight_bench [FILE.csv ...] [--capacity N] [--work N] [--scaled] [--constraints]
 //                       [--json FILE]
 //
 // Instances are CSV files (id,lower,upper,size; a buffer is alive in [lower, upper)), or packings
-// made from seeds if no file is given. Each instance is planned as given, with its buffers in random
-// order, and mirrored in time. With --scaled, it is also planned with sizes and capacity times
-// 1000003/1000, rounded down, and with sizes reduced by one byte and by up to 0.5 % at random. With
-// --constraints, it is also planned with alignments (the goal is 1.02 times the lower bound of the
-// sizes rounded up to the alignments) and with some buffers pinned to the offsets of a known plan
-// (the goal is the height of that plan). Exit code 1 if planning or a check failed.
+// made from seeds if no file is given. Each instance is planned as given, with its buffers in
+// random order, and mirrored in time. With --scaled, it is also planned with sizes and capacity
+// times 1000003/1000, rounded down, and with sizes reduced by one byte and by up to 0.5 % at
+// random. With --constraints, it is also planned with alignments (the goal is 1.02 times the lower
+// bound of the sizes rounded up to the alignments) and with some buffers pinned to the offsets of a
+// known plan (the goal is the height of that plan). Exit code 1 if planning or a check failed.
 #include "engine/plan/plan.h"
 #include "tests/support/plan_instances.h"
 

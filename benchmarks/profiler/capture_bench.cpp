@@ -39,8 +39,8 @@ using trace::EventType;
 
 constexpr uint32_t kSteps = 200;
 constexpr uint32_t kSettledSteps = 4; // After these steps, each step releases what it allocates.
-/// Max number of blocks, and nodes of the index of blocks, that a frame visits to compute rasters. The
-/// value is that of profiler_gui/show_window.cpp.
+/// Max number of blocks, and nodes of the index of blocks, that a frame visits to compute rasters.
+/// The value is that of profiler_gui/show_window.cpp.
 constexpr uint64_t kBudgetPerFrame = 25'000;
 constexpr int kViews = 100;
 constexpr int kFramesPerView = 10;

@@ -150,8 +150,8 @@ double eventsPerRun(ModelRun &model) {
   return events / runs;
 }
 
-/// Returns the nanoseconds of a recording call while no sink receives the events, less the time of an
-/// empty loop; the median of many rounds.
+/// Returns the nanoseconds of a recording call while no sink receives the events, less the time of
+/// an empty loop; the median of many rounds.
 double detachedCallNs() {
   constexpr int kCalls = 20000;
   constexpr int kRounds = 101;

@@ -9,10 +9,9 @@
 // launches) are added, so that every tenth event is one. A thread then records these events
 // repeatedly at the given rate. They pass through the thread's ring buffer, the collector, which
 // empties the rings (engine/trace/record/collector.h), and a Unix-domain socket to a reader, which
-// acts as the viewer and decodes every event. The CPU time per event is the
-// sum over all threads: at 200 ns, two cores can carry 10 million events per second. Other load on
-// the machine can reduce the reached rate. The bytes on disk are measured with a capture file of
-// the same events.
+// acts as the viewer and decodes every event. The CPU time per event is the sum over all threads:
+// at 200 ns, two cores can carry 10 million events per second. Other load on the machine can reduce
+// the reached rate. The bytes on disk are measured with a capture file of the same events.
 //
 // Exit code 1 if the viewer's count of received and dropped events differs from the count of
 // recorded events, if a late viewer's blocks differ from the heap's, or if something failed.

@@ -78,7 +78,7 @@ struct FoldReshapesPass : impl::FoldReshapesBase<FoldReshapesPass> {
   /// buffer.
   static void divideBeforeSlice(tensor::ExpandShapeOp expand) {
     auto slice = expand.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
-    if (!slice || !slice.hasUnitStride())
+    if (!slice || !slice.hasUnitStride() || slice.getType().getRank() == 0)
       return;
     OpBuilder builder(expand);
     const RankedTensorType source = slice.getSourceType(), result = expand.getResultType();
@@ -152,8 +152,8 @@ struct FoldReshapesPass : impl::FoldReshapesBase<FoldReshapesPass> {
         !moved.getIndexingMapsArray().back().isIdentity())
       return false;
     auto expand = moved.getDpsInputOperand(0)->get().getDefiningOp<tensor::ExpandShapeOp>();
-    if (!expand || !collapse.getSrcType().hasStaticShape() ||
-        !expand.getResultType().hasStaticShape())
+    if (!expand || collapse.getResultType().getRank() == 0 || expand.getSrcType().getRank() == 0 ||
+        !collapse.getSrcType().hasStaticShape() || !expand.getResultType().hasStaticShape())
       return false;
     MLIRContext *context = collapse.getContext();
     OpBuilder builder(collapse);

@@ -78,13 +78,14 @@ Term exponential(Term x, int scale = 0) {
 /// Returns e^x - 1, as 2 * (2^(n-1) * (e^r - 1) + (2^(n-1) - 1/2)), where x = n * ln 2 + r.
 Term exponentialMinusOne(Term x) {
   FloatEmitter &e = *x.emitter;
+  constexpr double kMaxExponent = 0x1.62e42ep6; // The largest float x whose e^x is finite.
   Term bounded = e.select(x < -40, -40, x);
-  bounded = e.select(x > 90, 90, bounded);
+  bounded = e.select(x > kMaxExponent, kMaxExponent, bounded);
   const auto [n, r, low] = reduceByLn2(bounded);
   Term rest = exponentialTail(r) * (r * r) + low + r;
-  // n is at most 130. 2^127 times 2 overflows to infinity, which is the correct result.
-  Term half = powerOfTwo(e.integers<arith::MinSIOp>(plus(e.toInteger(n), -1), e.integer(127)));
+  Term half = powerOfTwo(plus(e.toInteger(n), -1)); // n is from -58 to 128.
   Term result = (half * rest + (half - 0.5)) * 2;
+  result = e.select(x > kMaxExponent, kInfinity, result);
   return e.select(x == 0, x, result);
 }
 
@@ -149,8 +150,8 @@ struct Pair {
   Term high, low;
 };
 
-/// Returns log2 x of a positive finite number, with an error of about 2^-34. The log2 of the
-/// mantissa m is 2 / (3 ln 2) * (3 s + s^3 + 3/5 s^5 + ...), where s = (m - 1) / (m + 1).
+/// Returns log2 x of a positive finite number, with a relative error of about 2^-34. The log2 of
+/// the mantissa m is 2 / (3 ln 2) * (3 s + s^3 + 3/5 s^5 + ...), where s = (m - 1) / (m + 1).
 Pair logarithmInBaseTwo(Term x) {
   auto [m, exponent] = split(x);
   Term f = m - 1, sum = m + 1;

@@ -81,8 +81,9 @@ TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, T
 std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile,
                                           size_t candidate = 0, const std::string &measured = {});
 
-/// Returns the tiles of a row kernel with this result type: one invocation computes a row, or,
-/// if sharesTiles(kind) and the row has at least two elements per lane, a subgroup. If some of
+/// Returns the tiles of a row kernel with this result type: those with which one invocation
+/// computes a row and, if sharesTiles(kind) and the row has at least two elements per lane, also
+/// those with which a subgroup computes a row. If some of
 /// these tiles hold a whole row in registers, only they are returned.
 std::vector<TileShape> rowTiles(mlir::RankedTensorType type, const DeviceProfile &profile,
                                 TileKind kind);

@@ -2,6 +2,7 @@
 #include "codegen/tiling/tile_text.h"
 
 #include <charconv>
+#include <set>
 
 namespace gantry::codegen {
 
@@ -123,7 +124,7 @@ std::string exactTile(const TileShape &tile) {
 
 Result<TileShape> parseTile(std::string_view text) {
   TileShape tile;
-  bool points = false, steps = false;
+  std::set<std::string_view> seen; // The names of the words so far.
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
@@ -134,9 +135,9 @@ Result<TileShape> parseTile(std::string_view text) {
     int64_t number = 0;
     bool good = false;
     if (name == "points") {
-      good = points = !points && parseSizes(value, tile.result);
+      good = parseSizes(value, tile.result);
     } else if (name == "steps") {
-      good = steps = !steps && parseSizes(value, tile.reduction);
+      good = parseSizes(value, tile.reduction);
     } else if (name == "merged") {
       good = parseNumber(value, 0, number);
       tile.merged = static_cast<unsigned>(number);
@@ -150,15 +151,15 @@ Result<TileShape> parseTile(std::string_view text) {
       good = parseNumber(value, 1, number);
       tile.run = number;
     } else if (word == "dots") {
-      good = tile.dots = !tile.dots;
+      good = tile.dots = true;
     }
-    if (!good)
+    if (!good || !seen.insert(name).second)
       return Status(StatusCode::kInvalidArgument,
                     "'" + std::string(word) +
                         "' is not a word of a tile's text, or it is repeated, or a size in it is "
                         "not from 1 to 65536");
   }
-  if (!points || !steps)
+  if (seen.count("points") == 0 || seen.count("steps") == 0)
     return Status(StatusCode::kInvalidArgument, "a tile needs points=… and steps=…");
   return tile;
 }

@@ -59,11 +59,13 @@ private:
 /// frees a block of that size with the non-throwing operator new, which does not use the reserve.
 template <typename T> Status tryResize(std::vector<T> &array, size_t count, const char *what) {
   if (count > array.capacity()) {
-    void *probe = ::operator new(count * sizeof(T), std::nothrow);
+    void *probe =
+        count > array.max_size() ? nullptr : ::operator new(count * sizeof(T), std::nothrow);
     if (probe == nullptr)
-      return statusf(StatusCode::kOutOfMemory, "the host has no memory for %zu bytes of %s",
-                     count * sizeof(T), what);
+      return statusf(StatusCode::kOutOfMemory, "the host has no memory for %zu elements of %s",
+                     count, what);
     ::operator delete(probe);
+    array.reserve(count); // resize() alone may allocate more than `count` elements.
   }
   array.resize(count);
   return {};

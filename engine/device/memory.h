@@ -1,6 +1,6 @@
-// Device memory of the driver interface: a Memory is one driver allocation, or a reserved range of
-// addresses whose storage is committed in parts. It is not a suballocated buffer; engine/heap makes
-// those.
+// Device memory, as a backend gives it to the engine: a Memory is one driver allocation, or a
+// reserved range of addresses whose storage is committed in parts. It is not a suballocated buffer;
+// engine/heap makes those.
 //
 // Ownership: the creator owns a Memory, and a Memory keeps its device alive. Threads: a Memory is
 // used by one thread at a time. Units: bytes.

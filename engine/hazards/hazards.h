@@ -66,8 +66,9 @@ struct StorageCommand {
 /// from bytes to the values that wrote them last. Each command must read only bytes that were last
 /// written as bytes of the same value, or of another value of the same storage. A command must not
 /// write bytes that it reads, except for `inPlace`, nor the bytes of another part of the same
-/// storage. The check knows neither lifetimes nor slots and shares no code with their assignment.
-/// Returns kOk, or kInternal with a message that names the command, the values and the bytes.
+/// storage. The check knows neither lifetimes nor the planner's slots (plan/slots.h), and shares no
+/// code with the assignment of storage. Returns kOk, or kInternal with a message that names the
+/// command, the values and the bytes.
 Status checkStorage(const std::vector<StoredValue> &values,
                     const std::vector<StorageCommand> &commands);
 

@@ -29,7 +29,9 @@ struct BoundBuffer {
 
 /// One part of a dispatch.
 struct DispatchPart {
-  std::array<uint32_t, 3> first{}, count{}; // The part's first workgroup, and its workgroup counts.
+  /// The part's first workgroup, counted from its first slice if it has slices, and its workgroup
+  /// counts.
+  std::array<uint32_t, 3> first{}, count{};
   uint64_t slice = 0;                       // The first slice that the part binds.
   uint64_t slices = 0;                      // Number of slices; 0: the part binds whole buffers.
 };
@@ -47,9 +49,9 @@ uint64_t maxSlicesAtOnce(const artifact::KernelVariant &variant, const DevicePro
 /// below the time limit.
 double slowEstimateNs(uint64_t flops, uint64_t bytes, const DeviceProfile &profile);
 
-/// Limits the number of parts if the time limit is short: a part has at least 1/kMaxPartsForTime of
-/// a dispatch's workgroups, rounded down. Because of the rounding there can be more parts than
-/// that.
+/// Limits the number of parts if the time limit is short: a part may have 1/kMaxPartsForTime of a
+/// dispatch's workgroups, rounded down, whatever the limit is. A part is a box of workgroups, so
+/// many parts are smaller than they may be, and there can be more parts than this number.
 inline constexpr uint64_t kMaxPartsForTime = 1024;
 
 /// Returns the parts of a dispatch in order; one part if the dispatch need not be split. atOnce is

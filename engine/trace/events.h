@@ -171,8 +171,8 @@ static_assert(sizeof(ClockEvent) == 48);
 /// unknown until the next snapshot. If the loss happened while a snapshot was being written, the
 /// record is repeated after the snapshot with `events` 0 and `memory` 1, so that a viewer does not
 /// take the snapshot for complete. A record with thread 0 counts events that ending threads
-/// recorded after they had given up their rings; memory events among them are not counted
-/// separately.
+/// recorded after they had given up their rings; its `memory` is 0, although memory events may be
+/// among them.
 struct DropsEvent {
   EventHeader header;
   uint64_t events = 0; // Number of lost events.

@@ -1,11 +1,11 @@
-// The second capture of a window that compares two captures. It has a Ui of its own, which follows
-// the view of the first capture's Ui.
+// The second capture of a window that compares two captures. It has a Ui (the state that panels
+// share while they draw; ui.h) of its own, which follows the view of the first capture's Ui.
 //
-// The first capture's lifetimes and lanes (panels.h) are in the upper half of the window. The same
-// panel functions draw the second capture's lifetimes and lanes into the lower half, from this
-// class's Ui. Both captures begin at the same pixel, because times are aligned at each capture's
-// first event. A heap of the first capture and the heap of the same name in the second share one
-// heap strip (heap_strip.cpp).
+// The first capture's lifetimes (its blocks) and lanes (its dispatches; panels.h) are in the upper
+// half of the window. The same panel functions draw the second capture's lifetimes and lanes into
+// the lower half, from this class's Ui. Both captures begin at the same pixel, because times are
+// aligned at each capture's first event. A heap of the first capture and the heap of the same name
+// in the second share one heap strip, the plot of a heap's bytes over time (heap_strip.cpp).
 //
 // Threads: the user interface's thread.
 #pragma once
@@ -30,7 +30,8 @@ public:
   const Comparison &comparison() const { return comparison_; }
   /// Compares the captures. Call it again when the first capture has grown.
   void compareWith(const CaptureModel &first);
-  /// Sets the time bounds of both views to the longer of the two captures.
+  /// Sets the time bounds of both views. Each begins at its capture's first event, and both are as
+  /// long as the longer capture.
   void setBounds(Ui &first);
   /// Computes both layouts, and copies the view, the theme and the mouse position from `first`.
   /// Call it before a frame.

@@ -1,6 +1,6 @@
-// Groups the dispatches of a lane into columns, so that the plot's width bounds the cost of
-// drawing: one column for each dispatch that is at least two pixels wide, and one for each group of
-// narrower dispatches that begin in the same pixel.
+// Groups the dispatches of a lane (kernel launches of one device that do not overlap in time) into
+// columns, so that the plot's width bounds the cost of drawing. Each dispatch that is at least two
+// pixels wide has a column of its own. Narrower dispatches that begin in the same pixel share one.
 //
 // Threads: the user interface's thread.
 #pragma once

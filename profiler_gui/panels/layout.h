@@ -1,9 +1,11 @@
 // Computes the rectangles of all panels from the window's size and the contents of the capture.
 //
-// From top to bottom, a window has a top bar, plots that share one time axis (heap strips, time
-// axis, minimap, lifetimes, shared memory, lanes; panels.h describes them), and a status bar. Plots
-// have a gutter for names at the left and one for limits at the right. The inspector is to the
-// right of the plots; windows narrower than 1000 pixels at scale 1 have no inspector.
+// From top to bottom, a window has a top bar, the plots, and a status bar. The plots share one time
+// axis and are, from top to bottom: heap strips (the bytes of each heap), the time axis, the
+// minimap (the whole capture), lifetimes (the blocks in time × address), shared memory (of each
+// dispatch), and lanes (the dispatches of each device). Plots have a gutter for names at the left
+// and one for limits at the right. The inspector, with details of the selection, is to the right of
+// the plots; windows narrower than 1000 pixels at scale 1 have no inspector.
 //
 // Units: pixels. The grid is 8 pixels at scale 1. Threads: pure functions.
 #pragma once
@@ -48,7 +50,9 @@ struct Layout {
 struct Contents {
   uint32_t heaps = 0;
   uint32_t lanes = 0;
-  bool sharedUsed = true; // Whether any dispatch uses shared memory; else the plot is one line.
+  /// Whether any dispatch uses shared memory. If not, the plot of shared memory is one line of
+  /// text.
+  bool sharedUsed = true;
 };
 
 /// The layout of one capture.

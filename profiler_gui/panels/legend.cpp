@@ -8,7 +8,8 @@
 namespace gantry::profiler {
 namespace {
 
-/// The first kMaxRows rows of each address space are searched for hues (BlockHue, block_table.h).
+/// The first kMaxRows blocks of each address space are searched for hues, the properties of blocks
+/// that select their colours (BlockHue, block_table.h).
 constexpr uint32_t kMaxRows = 4096;
 
 struct Entry {

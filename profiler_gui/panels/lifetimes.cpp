@@ -1,6 +1,6 @@
 // Draws the lifetimes panel: the blocks of each address space in time × address, large blocks as
 // rectangles and small ones as a raster (level_of_detail.h). Arenas are above slabs. The heights of
-// arenas, and those of slabs, are proportional to their sizes.
+// the arenas are proportional to their sizes, and so are those of the slabs, but at another scale.
 #include "profiler_gui/panels/panels.h"
 
 #include "profiler_gui/model/quantity_text.h"
@@ -11,10 +11,11 @@
 namespace gantry::profiler {
 namespace {
 
-/// A frame may visit at least this many blocks and index nodes for the raster of each space.
+/// Lower limit on the number of blocks and index nodes that a frame may visit for the raster of one
+/// space. It applies if the space's share of Ui::detailBudget is smaller.
 constexpr uint64_t kMinBudget = 4096;
 constexpr size_t kMaxLabels = 300;    // Max labels per address space.
-constexpr size_t kMaxOutlines = 4000; // No further plan is outlined beyond this many outlines.
+constexpr size_t kMaxOutlines = 4000; // After so many outlines, no further run is outlined.
 constexpr float kFadedShare = 0.35f;  // Opacity of faded blocks.
 constexpr uint64_t kEmptyPart = 64;   // A space is folded if it uses at most 1/64 of its size.
 constexpr float kMinFramed = 6;       // Min width and height of a block with a frame, in pixels.
@@ -257,7 +258,8 @@ void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
   }
 }
 
-/// Adds outlines of the places in the what-if answer, at the times of one run.
+/// Adds outlines of the places of the values in the arena that the planner found for the last
+/// what-if question (Ui::whatIf), at the times of one run.
 void addWhatIf(const Ui &ui, const Run &run, const Mapping &map, std::vector<RectInstance> *rects) {
   for (const WhatIfPlace &place : ui.whatIf.places) {
     const double low = static_cast<double>(place.offset);
@@ -322,7 +324,7 @@ void drawPlan(Ui &ui, const AddressSpace &space, const Mapping &map) {
   ui.canvas->addRects(*ui.list, rects);
 }
 
-/// Draws hatched rectangles over differences from the plan.
+/// Draws hatched rectangles over the places and times of the differences from the plan.
 void drawFindings(Ui &ui, uint32_t space, const Mapping &map) {
   static thread_local std::vector<RectInstance> rects;
   rects.clear();
@@ -347,7 +349,8 @@ void drawFindings(Ui &ui, uint32_t space, const Mapping &map) {
   ui.canvas->addRects(*ui.list, rects);
 }
 
-/// Outlines a block. An opacity of 1 marks the selection, which is added to the semantics.
+/// Outlines a block. An opacity of 1 means that the block is the selection, which is also added to
+/// the description of the screen that tests read (semantics.h).
 void drawSelection(Ui &ui, uint32_t space, const Pick &pick, const Mapping &map, float opacity) {
   if (pick.kind != Pick::Kind::kBlock || pick.space != space)
     return;

@@ -1,6 +1,6 @@
 // Draws the table of operators. ProfilerWindow handles clicks: a click on a column head sorts, a
 // click on a row selects the operator's longest dispatch. While two captures are compared, times
-// are per run, and each row has the ratio of both captures.
+// are per run, and each row has the ratio of the second capture's time to the first one's.
 #include "profiler_gui/panels/panels.h"
 
 #include "profiler_gui/model/quantity_text.h"
@@ -55,7 +55,8 @@ std::vector<float> endsOf(const Drawing &drawing, const ScreenRect &panel) {
   return ends;
 }
 
-/// The last part of a cell's id in the semantics (semantics.h): "time", "second_time".
+/// The last part of a cell's id in the description of the screen that tests read (semantics.h), for
+/// example "time" or "second_time".
 const char *idOf(OperatorColumn column) {
   switch (column) {
   case OperatorColumn::kName:

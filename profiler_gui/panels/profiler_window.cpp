@@ -17,7 +17,8 @@ constexpr double kWheelFactor = 0.85; // Factor on the time range's length per s
 
 ImVec4 vec(uint32_t colour) { return ImGui::ColorConvertU32ToFloat4(colour); }
 
-/// Finds the block that begins next after (direction 1) or before (direction -1) the current one.
+/// Finds, among the visited blocks, the one that begins next after (direction 1) or before
+/// (direction -1) the current one.
 struct TenantVisitor {
   const BlockTable &table;
   uint32_t current;

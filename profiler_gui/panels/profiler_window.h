@@ -3,12 +3,13 @@
 //
 // Mouse: the wheel zooms time at the pointer; with Shift, it zooms the heights of the lifetimes.
 // Dragging with the right or middle button pans; dragging with the left button selects a range of
-// time. A click selects the block or dispatch under the pointer, or folds an address space.
+// time. A click selects the block or dispatch under the pointer, or folds an address space (shows
+// it as one line) or unfolds it.
 // Keys: W and S zoom, A and D pan, F fits the selection or all, / searches. [ and ] select the
 // previous and the next tenant: a block that occupied some of the same bytes before or after. Comma
 // and full stop ask what if the selected value were half or twice as large. M sets a marker, T
-// changes the theme, Space pauses, Backspace returns to the previous view, Escape clears the
-// search, the range or the selection, Ctrl+K lists all commands.
+// changes the theme, Space pauses a live view, Backspace returns to the previous view, Escape
+// clears the search, the range or the selection, Ctrl+K lists all commands.
 //
 // The caller owns ImGui's context, and renders ImGui's draw data and canvas() into a window or a
 // picture.
@@ -55,7 +56,7 @@ public:
   Canvas &canvas() { return canvas_; }
   Semantics &semantics() { return semantics_; }
   void setTheme(ThemeName name);
-  /// Whether frames fill semantics(), the description of the screen (semantics.h).
+  /// Whether frames fill semantics(), the description of the screen that tests read (semantics.h).
   void setSemantics(bool wanted) { wantSemantics_ = wanted; }
   /// Whether the next frame differs even without input, because the raster of an address
   /// space's small blocks (level_of_detail.h) is incomplete.
@@ -66,16 +67,17 @@ public:
   /// neither, or if the view shows exactly that already.
   void fit();
   void fitAll();
-  /// Shows the time of a finding and selects its block.
+  /// Shows the time of a finding (a difference from the plan; plan_check.h) and selects its block.
   void goTo(const Finding &finding);
   /// Selects the previous (-1) or next (1) block that occupies any of the selected block's bytes.
   void selectTenant(int direction);
-  /// Multiplies the what-if size of the selected value by `factor`, and shows the arena that the
-  /// planner finds for it.
+  /// Asks what the arena would be if the selected value had another size, and shows the planner's
+  /// answer. That size is the one of the last such question about this value, at first the real
+  /// size, times `factor`.
   void askWhatIf(double factor);
-  /// Shows the arena that the planner finds for the best order, or for a budget such as "64MiB".
-  /// The question concerns the plan of the selected block or dispatch, else the plan with the
-  /// largest arena.
+  /// Shows the arena that the planner finds for the order of commands with the lowest peak, or for
+  /// a budget such as "64MiB". The question concerns the plan of the selected block or dispatch,
+  /// else the plan with the largest arena.
   void askWhatIfOrder();
   void askWhatIfBudget(const std::string &size);
   /// Gives the search field the keyboard.
@@ -84,7 +86,8 @@ public:
   void goToOperator(const std::string &name);
   /// Searches; an invalid query leaves the old result and sets a note.
   void setQuery(const std::string &query);
-  /// Selects the current hit of the search and moves on by `direction`, 1 or -1.
+  /// Selects the current hit of the search. The next (`direction` 1) or previous (-1) hit becomes
+  /// the current one.
   void nextHit(int direction);
 
 private:

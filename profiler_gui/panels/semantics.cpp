@@ -1,4 +1,4 @@
-// Finds an item, and writes all items as lines of text.
+// Implements Semantics: finds an item, and writes all items as lines of text.
 #include "profiler_gui/panels/semantics.h"
 
 #include <algorithm>

@@ -12,8 +12,8 @@ namespace gantry::profiler {
 
 namespace {
 
-/// Adds a column to the semantics: the "bar" of one dispatch, or the "bars" of several dispatches
-/// with the maximum of their bytes.
+/// Adds a column to the description of the screen that tests read (semantics.h): the "bar" of one
+/// dispatch, or the "bars" of several dispatches with the maximum of their bytes.
 void addToSemantics(Ui &ui, const Lane &lane, const DispatchColumn &column, const ScreenRect &rect,
                     uint32_t bytes, uint32_t colour) {
   if (!ui.semantics->wanted())

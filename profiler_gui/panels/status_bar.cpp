@@ -10,7 +10,8 @@
 namespace gantry::profiler {
 namespace {
 
-/// Describes the selected range: its length, peak, growth and number of dispatches.
+/// Describes the selected range: its length, the peak and the growth of the live bytes of all heaps
+/// in it, and the number of dispatches.
 std::string rangeText(const Ui &ui) {
   const double begin = std::max(0.0, std::min(ui.rangeBeginNs, ui.rangeEndNs));
   const double end = std::max(begin, std::max(ui.rangeBeginNs, ui.rangeEndNs));

@@ -1,10 +1,11 @@
 // The colours of the user interface, as three themes.
 //
-// A block is a range of memory with a lifetime, drawn as a rectangle. Its colour shows its kind; a
-// transient's colour shows the kind of the operator that writes it, in the colours of `gantry
-// inspect --plot` (engine/op_kind). Red is used only for values over a limit and for differences
-// from the plan, amber only for budgets and warnings; the colour-blind theme has orange and yellow
-// instead. The selection is white, or black in the light theme.
+// A block is a range of memory with a lifetime, drawn as a rectangle. Its colour shows its kind. A
+// transient is a value that exists only during a run, and its colour shows the kind of the operator
+// that writes it, in the colours of the pictures of `gantry inspect --plot` (engine/op_kind). Red
+// is used only for values over a limit and for differences from the plan, amber only for budgets
+// and warnings; the colour-blind theme has orange and yellow instead. The selection is white, or
+// black in the light theme.
 //
 // The hues of the kinds have nearly equal lightness and moderate chroma. The colour-blind theme
 // uses the hues of Okabe and Ito (2008), which remain distinct with all common colour vision
@@ -22,8 +23,8 @@
 
 namespace gantry::profiler {
 
-/// The colours of the transients that one kind of operator writes. Rectangles that are too small
-/// for a frame use Theme::small().
+/// The colours of the transients that one kind of operator writes: of the rectangle and of its
+/// frame. A rectangle that is too small for a frame has the colour Theme::small() instead.
 struct WriterColours {
   uint32_t fill = 0;
   uint32_t edge = 0;
@@ -38,7 +39,7 @@ struct Theme {
   uint32_t line = 0;   // Lines between panels, and grids.
   uint32_t text = 0;
   uint32_t dim = 0;    // Text of minor importance.
-  uint32_t onKind = 0; // Text on the colour of a kind.
+  uint32_t onKind = 0; // Text on a block that is not a transient, and on a dispatch.
   uint32_t selection = 0;
   uint32_t accent = 0;
   uint32_t warning = 0;

@@ -1,4 +1,4 @@
-// Draws the time axis, and the marks that cross all plots.
+// Draws the time axis, and the vertical lines that cross all plots.
 #include "profiler_gui/panels/panels.h"
 
 #include "profiler_gui/model/quantity_text.h"
@@ -25,7 +25,8 @@ double roundStep(double rough) {
   return decade * 10;
 }
 
-/// Ticks for an artifact that was never run: command numbers, which restart in each variant.
+/// Ticks for an artifact that was never run: command numbers. They restart at each run of the
+/// capture, which shows another variant of the kernels (unrun_capture.h).
 std::vector<AxisTick> commandTicks(const Ui &ui, double maxTicks) {
   std::vector<AxisTick> ticks;
   const double step = roundStep(ui.time.spanNs() / kUnrunCommandNs / maxTicks) * kUnrunCommandNs;

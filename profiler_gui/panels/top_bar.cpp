@@ -1,4 +1,5 @@
-// Draws the top bar: the title, the device, the live state, and the number of dropped events.
+// Draws the top bar: the title, the device, whether a live view is paused, and the number of
+// dropped events.
 #include "profiler_gui/panels/panels.h"
 
 #include "profiler_gui/model/quantity_text.h"

@@ -42,19 +42,23 @@ struct Pick {
   bool operator==(const Pick &) const = default;
 };
 
-/// One address space in the lifetimes panel. A folded space is one line with its name and size.
+/// One address space, a slab or an arena (panels.h), in the lifetimes panel. A folded space is one
+/// line with its name and size.
 struct SpaceStrip {
   /// The user's choice; kAuto folds spaces that are nearly empty.
   enum class Fold : uint8_t { kAuto, kFolded, kOpen } fold = Fold::kAuto;
   bool collapsed = false;    // Whether the strip is folded in this frame.
   float top = 0, bottom = 0; // Pixels; both may be outside the panel.
   LevelOfDetail detail;
-  std::vector<uint32_t> cells;         // The colours of detail.density(), premultiplied by alpha.
+  /// The colour of each cell of the raster that shows the small blocks, computed from
+  /// detail.density(), premultiplied by alpha.
+  std::vector<uint32_t> cells;
   uint64_t coloured = 0;               // The revision of `detail` for which `cells` is valid.
-  uint32_t colouredTheme = UINT32_MAX; // The theme for which `cells` is valid.
+  uint32_t colouredTheme = UINT32_MAX; // The ThemeName for which `cells` is valid.
 };
 
-/// Dispatches of one lane that are drawn as one rectangle (dispatch_columns.h).
+/// Dispatches of one lane (Lane in dispatch_table.h) that are drawn as one rectangle
+/// (dispatch_columns.h).
 struct DispatchColumn {
   float left = 0, right = 0; // Pixels.
   uint32_t first = 0;        // Position in Lane::dispatches.
@@ -65,7 +69,9 @@ struct DispatchColumn {
 struct MinimapColumns {
   uint64_t events = 0;       // Event count of the capture when the curve was computed.
   float left = 0, right = 0; // Plot edges when the curve was computed.
-  std::vector<float> share;  // One value per pixel column, 0 to 1, relative to the sum of peaks.
+  /// For each pixel column, the live bytes of all heaps divided by the sum of the heaps' peaks, 0
+  /// to 1.
+  std::vector<float> share;
 };
 
 /// The table of operators: its sort order, and where its parts were drawn in this frame.
@@ -86,7 +92,8 @@ struct OperatorView {
   std::vector<Row> rows;
 };
 
-/// The hues that occur in the capture; searched again when the capture has grown.
+/// The hues of blocks, which select their colours, that occur in the capture; searched again when
+/// the capture has grown.
 struct SeenHues {
   uint64_t events = UINT64_MAX; // Event count of the capture when the hues were searched.
   std::array<bool, BlockHue::kCount> seen{};
@@ -105,12 +112,13 @@ struct Ui {
   std::string title;                    // The name of the file or process.
   std::string note;                     // A message for the status bar.
   const CaptureModel *second = nullptr; // The second capture while comparing, else nullptr.
-  double secondShiftNs = 0;             // Time in the second capture minus time in the first.
+  /// Time in the second capture minus time in the first capture, for the same pixel.
+  double secondShiftNs = 0;
 
   bool live = false;
   bool paused = false;
-  /// Max blocks and index nodes that one frame visits for rasters (LevelOfDetail::refine()); 0: no
-  /// limit.
+  /// Max number of blocks, and of nodes of the trees that index the blocks (BlockIndex), that one
+  /// frame visits to compute the rasters of small blocks (LevelOfDetail::refine()); 0: no limit.
   uint64_t detailBudget = 0;
 
   TimeView time;
@@ -118,21 +126,24 @@ struct Ui {
   float stretch = 1; // Vertical zoom factor of the lifetimes, 1 or more.
   std::vector<SpaceStrip> strips;
   Pick hovered, selected;
-  /// Plan entries that are related to the hovered block or the selection (relatedEntries()).
+  /// The values that are related to the hovered block or the selection, as indices in
+  /// CaptureModel::planEntries() (relatedEntries() in panels.h). Blocks of other values are faded.
   std::unordered_set<uint32_t> related;
   bool hasRange = false;
   double rangeBeginNs = 0, rangeEndNs = 0;
-  std::vector<double> markers;
+  std::vector<double> markers; // The times that the user has marked, in ns.
   float mouseX = -1, mouseY = -1;
   bool mouseInPlots = false;
 
   double whatIfFactor = 1; // Factor on the size of the value `whatIfOf`.
   Pick whatIfOf;
-  WhatIf whatIf; // The planner's answer, drawn over the arena of its plan.
+  /// The planner's answer to the last what-if question, for example how the arena would look if the
+  /// value `whatIfOf` had another size (what_if.h). Drawn over the arena of its plan.
+  WhatIf whatIf;
 
   char query[128] = "";
-  SearchResult found;
-  std::vector<Finding> findings;
+  SearchResult found;                   // The result of the search for `query`.
+  std::vector<Finding> findings;        // Differences from the plans (plan_check.h).
   std::vector<ScreenRect> findingRects; // The inspector's rectangle of each listed finding.
 
   // ---- Set by panels ----
@@ -160,8 +171,9 @@ struct Ui {
   void lineX(float x, float top, float bottom, uint32_t colour, float width = 1) const;
   void lineY(float y, float left, float right, uint32_t colour, float width = 1) const;
   /// Writes one line of text, shortened to `maxWidth` pixels if necessary (short_name.h), and
-  /// returns its width. With an id, the full text is added to the semantics (semantics.h), and a
-  /// shortened text also as id/shown.
+  /// returns its width. If `id` is not nullptr, an item with this id and the full text is added to
+  /// the description of the screen that tests read (semantics.h). A shortened text is added there
+  /// too, as an item whose id ends in "/shown".
   float write(ImFont *font, float x, float y, uint32_t colour, std::string_view text,
               float maxWidth = 1e9f, const char *id = nullptr, const char *role = "text");
   /// Like write(), turned by 90° to read upwards from (x, bottom); x is the left edge.
@@ -175,8 +187,9 @@ struct Ui {
   /// Limits drawing to the rectangle until popClip().
   void pushClip(const ScreenRect &rect) const;
   void popClip() const;
-  /// A point in time and a duration as text. The times of an artifact that was never run are
-  /// invented, so they are written as numbers of commands: "command 12", "5 commands".
+  /// A point in time and a duration as text. The times of an artifact, a compiled model, that was
+  /// never run are invented (unrun_capture.h), so they are written as numbers of commands: "command
+  /// 12", "5 commands".
   std::string momentText(double ns, double resolutionNs) const;
   std::string lengthText(double ns) const;
   /// The text with this id, or `otherwise` if it is empty.

@@ -31,7 +31,9 @@ AppWindow *windowOf(GLFWwindow *window) {
 Result<std::unique_ptr<AppWindow>> AppWindow::create(const std::string &title, uint32_t width,
                                                      uint32_t height, float scale) {
   std::unique_ptr<AppWindow> made(new AppWindow());
-  const LoadedModules before; // GLFW loads Vulkan's drivers when it is asked for the extensions.
+  // Vulkan's drivers must stay loaded once they are (pin_modules.h). GLFW loads them when it is
+  // asked for the extensions.
+  const LoadedModules before;
   if (glfwInit() != GLFW_TRUE)
     return statusf(StatusCode::kUnsupported,
                    "no window system: %s; use --render FILE to draw a picture without one",

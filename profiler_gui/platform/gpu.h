@@ -2,7 +2,8 @@
 // helpers for render passes and host-visible buffers.
 //
 // This is not the runtime's device. The profiler shows another process and shares no code with the
-// backends. Any Vulkan 1.0 device with a graphics queue is sufficient, including software devices.
+// runtime's backends, which run programs on devices. Any Vulkan 1.0 device with a graphics queue is
+// sufficient, including software devices.
 //
 // GANTRY_VALIDATION=1 enables the validation layer; its messages are written to stderr and counted.
 // Errors: kUnsupported if no device is suitable or the validation layer is missing; kInternal with

@@ -3,8 +3,8 @@
 //
 // A workgroup is one subgroup of kLanes invocations. It computes kTile adjacent pixels of one row
 // for kChannelVectors * kLanes output channels, and holds the sums in registers. Each lane computes
-// kChannelVectors of the channels. In each step (four input channels, one row of the 3×3 window) the
-// lanes together load kTile + 2 pixels, and each lane loads the row's three weights for its
+// kChannelVectors of the channels. In each step (four input channels, one row of the 3×3 window)
+// the lanes together load kTile + 2 pixels, and each lane loads the row's three weights for its
 // channels. Shuffles with constant indices broadcast the pixels to all lanes, so a pixel is loaded
 // once for the three columns of the window.
 //

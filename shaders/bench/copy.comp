@@ -1,4 +1,4 @@
-// Copies a buffer. The measured rate is the upper limit for copying by a kernel. stream.glsl defines
+// Copies a buffer. The measured rate is the upper limit for copying by a kernel. stream.glsl has
 // main(), which stores VALUE(i).
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,10 +1,10 @@
 // The matmul C = A · B in f32, as an outer product by subgroup shuffles.
 //
 // k is the index over which the products are summed. A workgroup is one subgroup of kLanes
-// invocations. It computes a tile of kRowBlocks * kLanes rows by kColumnVectors * kLanes * 4 columns
-// of C in registers. In each step of four k, a lane loads four k of one row of A for each row block
-// and, for each of the four k, kColumnVectors vectors of four columns of B. Shuffles with constant
-// indices broadcast A's rows to all lanes. Nothing is staged in shared memory.
+// invocations. It computes a tile of kRowBlocks * kLanes rows by kColumnVectors * kLanes * 4
+// columns of C in registers. In each step of four k, a lane loads four k of one row of A for each
+// row block and, for each of the four k, kColumnVectors vectors of four columns of B. Shuffles with
+// constant indices broadcast A's rows to all lanes. Nothing is staged in shared memory.
 //
 // Both operands are packed so that the lanes of a load are adjacent (in vec4):
 //   a [M / kLanes][K / 4][kLanes]                      four k of a row

@@ -1,7 +1,7 @@
 #version 450
-// Draws a raster, an image of coloured cells (raster.vert). The colour of a pixel is the mean of the
-// cells under the pixel, weighted by the area of each cell inside of the pixel, so that no cell is
-// lost where cells are smaller than pixels.
+// Draws a raster, an image of coloured cells (raster.vert). The colour of a pixel is the mean of
+// the cells under the pixel, weighted by the area of each cell inside of the pixel, so that no cell
+// is lost where cells are smaller than pixels.
 layout(push_constant) uniform Quad {
   vec2 scale;
   vec2 translate;

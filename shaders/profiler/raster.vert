@@ -1,6 +1,7 @@
 #version 450
-// Computes the corners of the rectangle in which a raster is drawn. A raster is an image of coloured
-// cells (DensityGrid in profiler_gui/model/index/density_grid.h); raster.frag draws the cells.
+// Computes the corners of the rectangle in which a raster is drawn. A raster is an image of
+// coloured cells (DensityGrid in profiler_gui/model/index/density_grid.h); raster.frag draws the
+// cells.
 layout(push_constant) uniform Quad {
   vec2 scale; // Converts pixels to clip space, with translate.
   vec2 translate;

@@ -1,8 +1,8 @@
 #version 450
 // Draws the profiler's rectangles. Each rectangle is one instance (RectInstance in
-// profiler_gui/panels/canvas.h), which is drawn as a quad. The corners of the quad follow from gl_VertexIndex. The quad is half a pixel larger than
-// the rectangle on each side, so that the fragment shader runs for every pixel that the rectangle
-// touches.
+// profiler_gui/panels/canvas.h), drawn as a quad whose corners follow from gl_VertexIndex. The quad
+// is half a pixel larger than the rectangle on each side, so that the fragment shader runs for
+// every pixel that the rectangle touches.
 layout(location = 0) in vec4 inRect; // Left, top, right, bottom in pixels.
 layout(location = 1) in uint inFill;
 layout(location = 2) in uint inStyle;

@@ -298,6 +298,15 @@ def mlir_models():
         y = np.where(x > bias, x.astype(np.float64), np.exp(x.astype(np.float64)) + bias)
         write_case(folder, index, [x, bias], [y.astype(np.float32)])
 
+    folder = HERE / "models/functions"
+    for case in folder.glob("case_*"):
+        shutil.rmtree(case)
+    # The largest float x whose e^x is finite is 88.722832.
+    x = np.array([-np.inf, -100, -40, -1, -1e-3, -1e-20, 0, 1e-6, 0.5, 20, 88.722832, 88.72284, 89.3, 90, 1000, np.inf],
+                 np.float32)
+    with np.errstate(over="ignore"):
+        write_case(folder, 0, [x], [np.expm1(x.astype(np.float64)).astype(np.float32)])
+
 
 def main():
     for make in (residual, depthwise_se, transformer, attention, dynamic_mlp, joined, mixed_layout, external_data,

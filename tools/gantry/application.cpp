@@ -1,3 +1,4 @@
+// Implements application.h.
 #include "tools/gantry/application.h"
 
 #include "tools/options/parse.h"

@@ -1,3 +1,4 @@
+// Implements interrupt.h.
 #include "tools/gantry/interrupt.h"
 
 #include <array>

@@ -17,8 +17,8 @@ namespace {
 using namespace gantry::tool;
 
 /// Returns a message for a failed system request. For a thread that cannot be started, the C++
-/// library only says "Resource temporarily unavailable"; this function adds the limit and the
-/// remedy.
+/// library only says "Resource temporarily unavailable"; this function adds the limit on processes
+/// and the remedy.
 std::string systemErrorText(const std::system_error &error) {
   if (error.code() != std::errc::resource_unavailable_try_again)
     return fmt::format("the operating system refused a request: {}", error.what());

@@ -5,11 +5,12 @@
 
   - the table between the markers "folders" in docs/design.md, from FOLDERS of tools/check_includes.py;
   - docs/images/design-folders.svg: which folder includes which, from the #include lines;
-  - docs/images/design-flow.svg: the way of a model, from codegen/pipeline.cpp and codegen/passes/Passes.td.
+  - docs/images/design-flow.svg: the way of a model through the compiler and the runtime. The passes in it come from
+    codegen/pipeline.cpp and codegen/passes/Passes.td.
 
 With --check, the script writes nothing, prints a line for each file that is out of date, and exits with 1 if
-there is one. It always exits with 1 if a row of FOLDERS permits what no source includes, or if the second picture
-names a folder that does not exist.
+there is one. With and without --check, it exits with 1 if a row of FOLDERS permits an include that no source has, or if
+the second picture names a folder that does not exist.
 """
 import html
 import pathlib
@@ -67,7 +68,7 @@ def svg(width, height, title, body):
 # ---- folders --------------------------------------------------------------------------------------
 
 def drawn(folder):
-    """Returns the folder whose box in the picture represents a row of FOLDERS, or None if there is none."""
+    """Returns the folder whose box in the picture stands for the row of `folder` in FOLDERS; None if no box does."""
     if folder in ("tools/options", "tools/manual", "engine/include", "engine/op_kind", "codegen/include") or \
             folder.split("/")[0] in ("tests", "benchmarks"):
         return None

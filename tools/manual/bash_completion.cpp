@@ -1,3 +1,4 @@
+// Implements bashCompletion() of writers.h.
 #include "tools/manual/writers.h"
 
 namespace gantry::manual {
@@ -76,7 +77,8 @@ std::string bashCompletion(const CommandText &program) {
     return cases + entries(program);
   }();
   text += "  esac\n";
-  // The words after "--" are a program and its arguments.
+  // In commands that run another program, such as `gantry record`, the words after "--" are this
+  // program and its arguments.
   for (const CommandText &command : program.commands)
     for (const OptionText &argument : command.arguments)
       if (argument.completion == Completion::kPrograms)

@@ -1,3 +1,4 @@
+// Implements command.h.
 #include "tools/manual/command.h"
 
 #include "tools/options/option.h"

@@ -1,5 +1,5 @@
-// The commands and options of a program as plain data, from which man pages and completions are
-// written. Pure functions.
+// The commands and options of a program as plain data, from which man pages and shell completions
+// are written. All functions are pure.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,7 +22,7 @@ struct OptionText {
   Completion completion = Completion::kNothing;
   std::string group;       // Heading in the help: "Options", "Memory".
   std::string summary;     // Purpose, one line.
-  std::string description; // Includes range, choices and default.
+  std::string description; // Purpose, range, choices and default.
 };
 
 /// A section of the help's footer, such as "Examples" with its lines.

@@ -1,3 +1,4 @@
+// Implements fishCompletion() of writers.h.
 #include "tools/manual/writers.h"
 
 namespace gantry::manual {
@@ -10,9 +11,9 @@ std::string inQuotes(const std::string &text) {
   return result + "'";
 }
 
-/// Returns the `complete` line for an option. `begin` is the line's start, with the program and,
-/// for a program with commands, the condition (-n) on the command line under which the line
-/// applies.
+/// Returns the call of fish's `complete` that describes an option, with a newline. `begin` is the
+/// beginning of the call: the program and, if the program has commands, the condition (-n) under
+/// which the shell offers the option: which command the user has typed.
 std::string optionLine(const std::string &begin, const OptionText &option) {
   std::string line = begin;
   for (const std::string &name : option.names)

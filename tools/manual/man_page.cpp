@@ -1,3 +1,4 @@
+// Implements manPage() of writers.h.
 #include "tools/manual/writers.h"
 
 #include <gantry/version.h>
@@ -84,9 +85,9 @@ size_t termLength(const std::string &line) {
   return gap != std::string::npos ? gap : line.find(' ');
 }
 
-/// Formats a section. Lines without indentation are text. If two spaces separate a term from its
-/// meaning in the first line, all indented lines are terms with their meanings. Otherwise they are
-/// examples, which are shown unchanged.
+/// Formats a section. Lines without indentation are text. If the first line is indented and has a
+/// term and its meaning, separated by two spaces, all indented lines are terms with their meanings.
+/// Otherwise the indented lines are examples, which are shown unchanged.
 std::string sectionBody(const SectionText &section) {
   const bool isList =
       section.lines[0].find_first_not_of(' ') > 0 &&

@@ -1,3 +1,4 @@
+// Implements manual.h.
 #include "tools/manual/manual.h"
 
 #include "tools/manual/writers.h"

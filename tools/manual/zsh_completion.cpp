@@ -1,3 +1,4 @@
+// Implements zshCompletion() of writers.h.
 #include "tools/manual/writers.h"
 
 namespace gantry::manual {
@@ -17,7 +18,8 @@ std::string escaped(const std::string &text, const std::string &special) {
   return result;
 }
 
-/// Returns the specification of the value of an option or an argument, such as ":FILE:_files".
+/// Returns the specification of the value of an option or an argument for zsh's _arguments, such as
+/// ":FILE:_files".
 std::string valueSpec(const OptionText &option, const std::string &value) {
   std::string action;
   if (!option.choices.empty()) {

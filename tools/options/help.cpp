@@ -1,3 +1,4 @@
+// Implements help.h.
 #include "tools/options/help.h"
 
 #include "tools/options/option.h"

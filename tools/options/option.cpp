@@ -1,3 +1,4 @@
+// Implements option.h.
 #include "tools/options/option.h"
 
 #include <algorithm>

@@ -46,7 +46,7 @@ CLI::Option *optionalValue(CLI::App &app, const std::string &name, std::string &
                            const std::string &help);
 
 /// Adds a positional that takes the rest of the command line, from the first word that is not an
-/// option of this program: `gantry record -o FILE COMMAND ARGUMENT...`. Must be the only
+/// option of this program: `gantry record -o FILE COMMAND ARGUMENT...`. `app` must have no other
 /// positional.
 CLI::Option *remainder(CLI::App &app, const std::string &placeholder,
                        std::vector<std::string> &words, const std::string &help);
@@ -67,8 +67,8 @@ std::string placeholderOf(const CLI::Option &option);
 /// Returns the words of choice(); empty for other options.
 std::vector<std::string> choicesOf(const CLI::Option &option);
 
-/// Returns the description with range, choices, default and conflicts in words:
-/// "Runs before the measurement (0 to 1000000; default 3)".
+/// Returns the description with range, choices, default, and the options that it needs or excludes,
+/// in words: "Measure for this long (0 to 86400; default 1; not with --runs)".
 std::string describe(const CLI::Option &option);
 
 /// Returns whether the option never takes the next word as its value: it takes no value, or was

@@ -1,3 +1,4 @@
+// Implements parse.h.
 #include "tools/options/parse.h"
 
 #include "tools/options/help.h"
@@ -184,7 +185,8 @@ private:
   bool help_ = false;
 };
 
-/// Returns the command that the first word names; the program itself if it has no commands.
+/// Returns the command that the first word names; the program itself if it has no commands or if
+/// the first word is an option. Throws UsageError for an unknown command.
 CLI::App *chooseCommand(CLI::App &app, const std::vector<std::string> &words) {
   const std::vector<std::string> names = commandNames(app);
   if (names.empty())

@@ -30,10 +30,10 @@ namespace gantry::importer {
 /// Integers wrap, and a division of integers by zero gives 0. The attribute `gantry.exact` marks
 /// the integer operations whose overflow must be known, because models compute shapes with them
 /// (body.h). If an element of the result depends on such an operation that overflowed or divided by
-/// zero, HostTensor::inexact of the result is set; the field `node` of this record stays empty,
-/// because the evaluator does not know it. Operands that a select does not choose do not count.
-/// Throws ImportError (import_error.h): unsupported for an unknown operation in the body, bad input
-/// for an index of tensor.extract that is out of bounds.
+/// zero, the result's record HostTensor::inexact says how; its field `node` stays empty, because
+/// the evaluator does not know the node of the model. Operands that a select does not choose do not
+/// count. Throws ImportError (import_error.h): unsupported for an unknown operation in the body,
+/// bad input for an index of tensor.extract that is out of bounds.
 Constant evaluateGeneric(mlir::linalg::GenericOp op, DType resultType,
                          llvm::function_ref<Constant(mlir::Value)> known, Number init);
 

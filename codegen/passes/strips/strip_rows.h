@@ -30,8 +30,9 @@ struct Rows {
 };
 
 /// Operators of one block that are computed in strips together. Each has one result of a fixed
-/// size. The last member's result is the chain's result. The result of every other member is read
-/// by members only; if it has readers outside of the chain, it is also computed as a whole.
+/// size. The last member's result is the chain's result. The strips of every other
+/// member's result are read by members only. If the result has readers outside of the chain, it is
+/// also computed as a whole for them.
 struct Chain {
   llvm::SetVector<mlir::Operation *> members; // In the order of the block.
   mlir::Operation *last() const { return members.back(); }

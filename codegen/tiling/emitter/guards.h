@@ -27,8 +27,7 @@ public:
   /// that were passed to withPartial(), may not hold.
   enum class Partial : uint8_t {
     kElement, // If another element of the vector is read whose guard lacks the conditions.
-    kVector,  // If the guard's other conditions hold. The conditions may contain other variables
-              // than the point's index, so ofOperand() keeps the whole guard.
+    kVector,  // If the guard's other conditions hold. ofOperand() then keeps all conditions.
   };
   /// Like with(), for conditions that the load of an aligned vector may ignore. `partial` says when
   /// the vector exists in memory without them.

@@ -48,7 +48,7 @@ void KernelEmitter::emit(const InvocationIds &ids) {
 /// of an scf.if.
 void KernelEmitter::emitTail(const InvocationIds &ids, llvm::ArrayRef<Point> points) {
   if (shapes_.positions()) {
-    sink_.fail(shapes_.kernel()); // The tail would need positions of its own.
+    sink_.fail(shapes_.kernel()); // Not built: the positions of a scatter's tail.
     return;
   }
   Value rounds = sink_.build([&](OpBuilder &builder, Location loc) -> Value {

@@ -44,9 +44,10 @@ public:
 
   /// Returns the extents of the result along the dimensions of the tile (TileShape::spaceOf).
   llvm::SmallVector<IndexExpr> tileSpace() { return shapes_.tileSpace(tile_); }
-  /// The boxes, the parts of tensors in shared memory, and the rounds of the loops. Complete after
-  /// emit().
+  /// The boxes of the kernel, which are the parts of tensors that lie in shared memory. Complete
+  /// after emit().
   const SharedMemory &shared() const { return shared_; }
+  /// The rounds of the kernel's loops. Complete after emit().
   const Loops &loops() const { return loops_; }
 
 private:

@@ -63,7 +63,8 @@ public:
   LoopIndex loopCoordinates(mlir::linalg::GenericOp op, mlir::AffineMap outputMap,
                             const Point &point);
   /// Returns the point of an operand, whose indexing map is `map`, at these loop coordinates.
-  /// guard: the guard of the returned point (guards.h).
+  /// guard: the guard of the returned point, which is the number of the conditions under which it
+  /// lies in its tensor (guards.h).
   Point operandPoint(mlir::AffineMap map, llvm::ArrayRef<IndexExpr> loops, int32_t guard);
 
   /// Returns an index value as an expression. The kernel's function must define it outside of the

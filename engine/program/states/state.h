@@ -5,7 +5,7 @@
 //
 // A run changes an entry when the device executes it. All submissions of a device execute in the
 // order of their submission, so runs of different sessions see each other's changes in that order.
-// The functions below first wait for all runs that use the State.
+// The functions that read or change contents first wait for all runs that use the State.
 //
 // Failures. A run that is refused before its submission leaves every entry as it is. If a submitted
 // run fails, the entries that it writes become invalid, because the device may have changed them in
@@ -92,7 +92,8 @@ public:
   /// Notes that a run was submitted which uses this State.
   void noteRun(const std::shared_ptr<Run> &run);
   void setShape(size_t index, const OutputShape &shape);
-  /// Marks the entry as invalid, unless it is already.
+  /// Marks the entry as invalid, unless it is invalid already. An entry without a value stays
+  /// unset, unless the cause is a lost device.
   void invalidate(size_t index, const Status &cause);
 
 private:

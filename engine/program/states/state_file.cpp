@@ -172,6 +172,8 @@ Result<std::vector<SavedTensor>> parseStateFile(std::span<const uint8_t> file,
   std::memcpy(&header, file.data(), sizeof(header));
   if (header.headerHash != headerHashOf(header))
     return damaged(path, "the checksum of its header differs");
+  if (header.version == 0)
+    return damaged(path, "its version is 0");
   if (header.version > kStateFileVersion)
     return statusf(StatusCode::kVersionMismatch,
                    "'%s' has version %u of state files; this build reads versions up to %u",

@@ -1,6 +1,7 @@
-// Sources: objects that can describe what exists already (devices, heaps, sessions, imports). When
-// a viewer (a program that shows the trace) attaches late, it first receives a description of the
-// current state from each source, and then events.
+// Sources: objects that can describe what exists already: devices, heaps, sessions, and memory that
+// was imported from another owner (import_trace.h). When a viewer (a program that shows the trace)
+// attaches late, it first receives a description of the current state from each source, and then
+// events.
 //
 // The collector's thread calls a source's describe() while events are already being recorded. A
 // description may repeat a definition that is also in a recorded event: readers must treat

@@ -1,5 +1,6 @@
-// Compares two captures: which names hold more or fewer bytes in the second one, and which
-// operators take longer.
+// Compares two captures: which blocks and values, summed by name, have more or fewer bytes in the
+// second one, and which operators take longer. A block is a range of memory that a heap allocated.
+// A value is a tensor in the arena, the memory of a session (a program that is bound to a device).
 //
 // Heaps are matched by name, and sessions by program name. If several have the same name, the n-th
 // of the first capture is matched with the n-th of the second.

@@ -1,12 +1,13 @@
 // Finds suspected leaks: groups of blocks whose live bytes grow from step to step.
 //
-// A step ends with each run or, in a capture without runs, with each mark. Blocks are grouped by
-// their name and by the operator or span that allocated them. A group grows when its live bytes at
-// the end of a step exceed those at the end of every earlier step. A group becomes a suspect when
-// it has grown kGrowths times without shrinking in between, and the first of these growths was at
+// A step ends with each run of a program or, in a capture without runs, with each mark, a moment
+// that the application named. Blocks are grouped by their name and by the span (a named interval of
+// a thread's work) in which they were allocated. A group grows when its live bytes at the end of a
+// step exceed those at the end of every earlier step. A group becomes a suspect when it has grown
+// at least kGrowths times since it last shrank, and the oldest of the last kGrowths growths was at
 // most kWindow steps ago. Growth in the first kWarmUp steps does not count, because caches fill
 // during them. A leak in every step is reported after kWarmUp + kGrowths steps; a leak in every
-// second step is reported after about twice as many.
+// second step is reported after about kWarmUp + 2 × kGrowths steps.
 //
 // Names are ids in the capture's name table. Sizes are bytes, times nanoseconds from the capture's
 // start. Threads: one writer, or several readers.
@@ -23,7 +24,7 @@ namespace gantry::profiler {
 /// A group of blocks that is suspected to leak.
 struct Suspect {
   uint32_t name = 0;        // Name of the blocks.
-  uint32_t op = 0;          // Name of the operator or span that allocates them.
+  uint32_t op = 0;          // Name of the span in which they are allocated.
   uint64_t liveBytes = 0;   // Live bytes at the end of the last step in which the group grew.
   double bytesPerStep = 0;  // Mean growth per step since the oldest of the last kGrowths growths.
   uint64_t sinceNs = 0;     // Time of the first of the growths that made the group a suspect.

@@ -1,9 +1,11 @@
 // The operators of a capture as a table with one row per operator: calls, time, bytes and rates,
 // summed over all dispatches of the operator.
 //
-// Dispatches whose commands have the same name belong to one row, across plans and sessions. Times
-// and rates cover only dispatches with device times; calls and bytes cover all dispatches. Bytes
-// and floating-point operations are the compiler's counts for the shapes of the plan.
+// A dispatch is the execution of one command, a kernel launch or a copy. A command has the names of
+// the operators that were fused into it; here, they count as one operator. Dispatches whose
+// commands have the same name belong to one row, across plans and sessions. Times and rates cover
+// only dispatches with device times; calls and bytes cover all dispatches. Bytes and floating-point
+// operations are the compiler's counts for the shapes of the plan.
 //
 // update() processes only dispatches that are new since the last call, so the table can follow a
 // live capture. Threads: one writer, or several readers.

@@ -85,7 +85,8 @@ private:
       findings_.push_back(std::move(finding));
     }
     if (!anyMoved)
-      return; // The session has checked the planned offsets (engine/program/shape_plan.h).
+      return; // The session has checked that the planned offsets are legal
+              // (engine/program/shape_plan.h).
     std::vector<Placed> placed;
     for (const uint32_t index : plan.entries) {
       const PlanEntry &entry = model_.planEntries()[index];

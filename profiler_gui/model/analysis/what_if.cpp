@@ -1,4 +1,4 @@
-// Implements the what-if questions.
+// Implements the functions that answer what-if questions.
 #include "profiler_gui/model/analysis/what_if.h"
 
 #include "engine/plan/slots.h"

@@ -1,11 +1,13 @@
 // Answers "what if" questions about a plan of a capture: how the arena would look if one value had
-// another size, if the operators ran in another order, or if the arena had to fit into a budget.
+// another size, if the operators ran in another order, or if the arena had to fit into a budget. A
+// plan is an order of commands, and an offset in the arena for each transient, a value that exists
+// only during a run.
 //
 // The planner (engine/plan) computes all answers with a small limit on the work of its search
 // (PlanRequest::workLimit in engine/plan/plan.h), so that an answer takes about one or two frames
 // of the window. Each answer also has the arena size of the unchanged plan, planned with the same
-// limit, so that the two sizes can be compared. In an answer about a size, values that share a slot
-// are planned as one value.
+// limit, so that the two sizes can be compared. In an answer about a size, values that share a
+// slot, a range of the arena, keep their offsets within the slot.
 //
 // For another order or a budget, the dependencies between operators follow from the accesses that
 // the capture records for each command (what_if_graph.h).
@@ -54,7 +56,7 @@ struct WhatIf {
   // Valid for kOrder.
   std::vector<uint32_t> order;           // Commands in the new order.
   uint32_t commandsMoved = 0;            // Number of commands at another position than before.
-  uint32_t stages = 0, stagesBefore = 0; // Number of stages; barriers separate them.
+  uint32_t stages = 0, stagesBefore = 0; // Number of groups of commands between barriers.
   bool optimal = false;                  // Proven: no order has a lower peak of live bytes.
 
   // Valid for kBudget.

@@ -1,5 +1,5 @@
-// Converts a plan of a capture to the planner's graph of operators and values. Used by what_if.cpp
-// only.
+// Converts a plan of a capture to the planner's graph of operators and values
+// (engine/plan/order/order.h). Used by what_if.cpp only.
 //
 // In the planner's graph a value is written once, so the graph has one value for each version of a
 // plan's value: each write creates a new version, which may take over the storage of the old one.

@@ -1,12 +1,16 @@
 // The blocks of one address space, stored as a column-oriented table with one row per block.
 //
 // A block is a range of addresses that was allocated during a range of time: a suballocation of a
-// slab, or a value in an arena. An address space is a slab or an arena; its addresses start at 0.
-// Times are nanoseconds from the capture's start, offsets and sizes are bytes.
+// slab, or a value in an arena. A slab is an allocation that a Gantry heap has made from the
+// driver. An arena is the memory of a session, a compiled program that is bound to a device. A
+// plan, made before the program runs, gives each transient (a value that exists only during a run)
+// an offset in the arena. Slabs and arenas are the address spaces; the addresses of each start at
+// 0. Times are nanoseconds from the capture's start, offsets and sizes are bytes.
 //
-// A block takes 41 bytes in the table, 45 if the table has plan entries (PlanEntry in plans.h), and
-// about 2 in the index (block_index.h). The profiler's memory budget is 64 bytes per event, and a
-// block has two events.
+// A block takes 41 bytes in the table, or 45 if any block of the table has a plan entry, the plan's
+// record of a value (PlanEntry in plans.h). It takes about 2 bytes in the index (block_index.h).
+// The profiler's memory budget is 64 bytes per event, and a block has two events: its allocation
+// and its release.
 //
 // A row number identifies a block. Appending keeps row numbers; permute() changes all of them once,
 // when a whole capture has been read (BlockIndex::rebuild). Row arguments must be below size().
@@ -30,7 +34,7 @@ enum class BlockKind : uint8_t {
   kOutput = 2,
   kTransient = 3, // A planned value inside an arena.
   kArena = 4,     // A heap's block in which an arena lies.
-  kCache = 5,     // A session's other blocks, such as values that it keeps on the host.
+  kCache = 5,     // Any other block of a session, such as values that it keeps on the host.
   kOther = 6,     // Any other block, such as the application's own.
 };
 inline constexpr uint32_t kBlockKinds = 7;
@@ -85,7 +89,9 @@ struct Block {
   uint64_t offset = 0;         // Bytes from the start of the address space.
   uint64_t sizeBytes = 0;      // Never 0.
   uint32_t name = 0;           // Id in the capture's name table; 0: none.
-  uint32_t op = 0;    // Name id of the operator or host span that allocated the block; 0: none.
+  /// In an arena: name id of the operator that writes the value. In a slab: name id of the host
+  /// span (a named interval of a thread's work) in which the block was allocated. 0: none.
+  uint32_t op = 0;
   uint32_t entry = 0; // 1 + index in CaptureModel::planEntries(); 0: none.
   BlockHue hue;
 

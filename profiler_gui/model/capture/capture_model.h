@@ -2,14 +2,21 @@
 // dispatches and host spans. This class distributes the events of a trace to the parts that own the
 // data, and gives read access to all of them:
 //
-//   DeviceTable      devices, device heaps, budgets, clocks
-//   MemoryHistory    heaps, slabs, arenas, blocks, bindings, suspected leaks
+//   DeviceTable      devices, their memory heaps (as the driver reports them), budgets, clocks
+//   MemoryHistory    Gantry's heaps, slabs, arenas, blocks, bindings (which block held a value of a
+//                    run), suspected leaks
 //   ProgramHistory   sessions, plans, runs, dispatches
 //   HostTimeline     host spans, marks
 //
+// Slabs (allocations of a heap from the driver) and arenas (the memory in which a plan places the
+// values of a session) are the address spaces, in which blocks lie (block_table.h). A session is a
+// compiled program that is bound to a device, a run one execution of it, and a dispatch one kernel
+// launch of a run. A host span is a named interval of a thread's work, and a mark is a moment that
+// the application named.
+//
 // A complete capture is finished with finish(), which sorts the blocks of every space and thereby
-// changes their row numbers. A live capture is kept current with update(), which keeps the row
-// numbers.
+// changes the numbers of their rows in BlockTable. A live capture is kept current with update(),
+// which keeps the row numbers.
 //
 // A trace may contain events that refer to unknown objects, for example the release of a block that
 // was never allocated, or a dispatch of an unknown run. Such events are counted in unmatched() and
@@ -43,14 +50,14 @@ public:
   /// Completes the model of a capture whose events have all been added: sorts all spaces. Uses
   /// up to four threads for large captures. No ingest() may follow.
   void finish();
-  /// Adds new blocks and host spans to the indices. Call this after ingest() if the capture is
-  /// live.
+  /// Adds the new blocks to the indices that find blocks in a window (BlockIndex), and updates the
+  /// end times in hostRow(). Call this after ingest() if the capture is live.
   void update();
 
   /// Adds to droppedEvents().
   void countDropped(uint64_t events) { dropped_ += events; }
-  /// Marks the events as those of an artifact that was never run (unrun_capture.h). Their order is
-  /// the program's order; their times are invented.
+  /// Marks the events as those of an artifact, a compiled model, that was never run
+  /// (unrun_capture.h). Their order is the program's order; their times are invented.
   void setModelled() { modelled_ = true; }
   bool modelled() const { return modelled_; }
 
@@ -73,7 +80,7 @@ public:
   uint64_t unmatched() const {
     return memory_.unmatched() + program_.unmatched() + host_.unmatched();
   }
-  /// Number of ended runs with device times (ProgramHistory::timedRuns()).
+  /// Number of runs that have ended and have device times (ProgramHistory::timedRuns()).
   uint64_t timedRuns() const { return program_.timedRuns(); }
   const trace::ProcessEvent &process() const { return process_; }
 

@@ -1,7 +1,7 @@
 // The devices of a capture, their memory heaps, budgets and clocks.
 //
-// Built from the trace's device, device-heap, clock and budget events. The process repeats the
-// events of devices and device heaps for a viewer that attaches late; repetitions are ignored.
+// Built from the trace's device, device-heap, clock and budget events. The recorded process repeats
+// the events of devices and device heaps for a viewer that attaches late; repetitions are ignored.
 //
 // Names are ids in the capture's name table. Sizes are bytes, times nanoseconds from the capture's
 // start. Threads: one writer, or several readers.
@@ -22,8 +22,8 @@ struct Device {
   uint32_t backend = 0;
   uint32_t sharedBytesLimit = 0; // Max shared memory of one workgroup.
   uint32_t maxInvocations = 0;   // Max invocations of one workgroup.
-  /// Host time minus device time at the last clock record (trace::ClockEvent), modulo 2^64. Valid
-  /// if hasClock.
+  /// Host time minus device time, modulo 2^64, at the last clock record (trace::ClockEvent, a pair
+  /// of a host time and a device time). Valid if hasClock.
   uint64_t hostMinusDeviceNs = 0;
   uint64_t clockErrorNs = 0; // Max error of hostMinusDeviceNs.
   bool hasClock = false;

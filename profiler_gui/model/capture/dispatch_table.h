@@ -1,4 +1,5 @@
-// The dispatches and copies that devices executed, arranged in lanes for drawing.
+// The dispatches (kernel launches) and copies that devices executed, arranged in lanes for drawing.
+// In this file, a dispatch may also be a copy.
 //
 // Dispatches of one device that overlap in time must not hide each other. Each dispatch goes into
 // the first lane of its device whose last dispatch ends before the new one begins; a new lane is
@@ -6,8 +7,10 @@
 // free of overlaps, and bisection finds the dispatches under a pixel.
 //
 // Times are nanoseconds of the host's clock from the capture's start. ProgramHistory converts
-// device times with the device's last clock record (trace::ClockEvent). A dispatch without device
-// times gets an equal share of its run and has `estimated` set.
+// device times with the device's last clock record (trace::ClockEvent, a pair of a host time and a
+// device time). If the device reported no times for a dispatch, ProgramHistory estimates them: it
+// divides the time from the run's begin to the capture's latest event equally among the run's
+// commands. Such a dispatch has `estimated` set.
 //
 // Threads: one writer, or several readers.
 #pragma once
@@ -25,7 +28,7 @@ struct Dispatch {
   uint64_t beginNs = 0;
   uint64_t endNs = 0;
   uint32_t run = 0;     // Index in CaptureModel::runs().
-  uint32_t command = 0; // Index in the plan's commands.
+  uint32_t command = 0; // Index in the commands of the run's plan (Plan in plans.h).
   std::array<uint32_t, 3> workgroups{};
   uint32_t device = 0;      // Index in CaptureModel::devices().
   uint32_t sharedBytes = 0; // Shared memory per workgroup; 0 for copies.

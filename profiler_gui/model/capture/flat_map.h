@@ -2,9 +2,9 @@
 // shifts later entries backward instead of leaving tombstones (Knuth, The Art of Computer
 // Programming, volume 3, section 6.4, algorithm R).
 //
-// Loading a capture inserts and removes millions of blocks; this map takes a fraction of the time
-// of std::unordered_map. Every key is allowed, 0 included. The table grows at 70 % load and never
-// shrinks.
+// Loading a capture inserts and removes the keys of millions of blocks; this map takes a fraction
+// of the time of std::unordered_map. Every key is allowed, 0 included. The table grows at 70 % load
+// and never shrinks.
 //
 // Threads: one writer, or several readers.
 #pragma once
@@ -51,7 +51,8 @@ public:
       return;
     --count_;
     for (size_t i = (hole + 1) & mask(); slots_[i].used; i = (i + 1) & mask()) {
-      // Slot i may move to the hole only if the hole is not before the slot's home position.
+      // The entry in slot i may move to the hole unless the hole lies before the entry's home, the
+      // slot at which the search for its key begins.
       const size_t fromHome = (i - home(slots_[i].key)) & mask();
       const size_t fromHole = (i - hole) & mask();
       if (fromHome >= fromHole) {

@@ -1,4 +1,5 @@
-// The activity of the host: spans of work on each thread, and marks.
+// The activity of the host: spans, which are named intervals of a thread's work, and marks, which
+// are moments that the application named.
 //
 // Spans of one thread nest. A span that has no enclosing span on its thread is an outermost span;
 // the lanes panel (panels/lanes.cpp) draws those of all threads in one row.

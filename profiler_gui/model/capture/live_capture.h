@@ -3,8 +3,8 @@
 // A separate thread reads the stream, so that no frame waits for the socket. The user interface's
 // thread takes the events with pump(). Events that were not taken yet, for example because the view
 // is paused, wait in memory. If more than kMaxWaiting events would wait, the new events are dropped
-// and counted. The model is then incorrect until the process sends its next snapshot, the list of
-// everything that is alive.
+// and counted. The model is then incorrect until the process sends its next snapshot, a list of all
+// slabs and blocks that are alive.
 //
 // Captures in files are read by load_capture.h.
 //

@@ -86,7 +86,7 @@ private:
   }
 
   trace::CaptureReader &reader_; // Used by the decoding thread only.
-  uint32_t knownNames_ = 1;      // Names below this id were handed out.
+  uint32_t knownNames_ = 1;      // The smallest id that decodeOne() has not looked at.
   std::mutex mutex_;             // Guards ready_, spare_ and stop_.
   std::condition_variable changed_;
   std::deque<Result<Piece>> ready_;
@@ -101,7 +101,7 @@ Result<std::unique_ptr<LoadedCapture>> loadCapture(const std::string &path) {
   auto loaded = std::make_unique<LoadedCapture>();
   if (path.ends_with(".gantry")) {
     GANTRY_ASSIGN_OR_RETURN(loaded->unrun, openUnrun(path));
-    loaded->model.setModelled();
+    loaded->model.setModelled(); // The times of the events are invented.
     loaded->model.ingest(loaded->unrun.events, loaded->unrun.names);
     loaded->model.finish();
     return loaded;
@@ -119,8 +119,9 @@ Result<std::unique_ptr<LoadedCapture>> loadCapture(const std::string &path) {
       more = !piece.end;
     }
   }
-  // A name that arrived after a name with a larger id is in no piece, so the complete table of the
-  // reader replaces the collected names.
+  // The pieces lack a name that the reader got after a name with a larger id, because decodeOne()
+  // looks at each id only once. The reader's table has all names, so it replaces the collected
+  // ones.
   loaded->names = reader->names();
   loaded->model.finish();
   loaded->cutOff = reader->tail() == trace::Tail::kCutOff;

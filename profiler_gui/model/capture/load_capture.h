@@ -1,5 +1,6 @@
-// Loads a complete capture from a file: a recorded trace (.gtrace), or an artifact that was never
-// run (.gantry, see unrun_capture.h). Running processes are read by live_capture.h.
+// Loads a complete capture from a file: a recorded trace (.gtrace), or an artifact, a compiled
+// model, that was never run (.gantry, see unrun_capture.h). Running processes are read by
+// live_capture.h.
 //
 // A trace file is decoded on a second thread while the calling thread adds the decoded events to
 // the model.
@@ -21,7 +22,9 @@ struct LoadedCapture {
   trace::NameTable names; // Names of a .gtrace file.
   UnrunCapture unrun;     // Names and events of an artifact.
   CaptureModel model;
-  bool cutOff = false; // The writer was killed. The model has all complete chunks of the file.
+  /// Whether the writer was killed before it completed the file. The model then has the events of
+  /// all complete chunks of the file.
+  bool cutOff = false;
 };
 
 /// Reads the file at `path`. Blocks until the whole file is read. Errors: those of

@@ -1,12 +1,15 @@
 // The memory of a capture over time: heaps, address spaces with their blocks, and the blocks that
 // runs used for their values.
 //
-// Built from the trace's heap, slab and block events. Every slab is one address space. Arenas are
-// address spaces too; ProgramHistory adds them and fills them with the planned values of each run.
+// Built from the trace's heap, slab and block events. A slab is an allocation that a heap has made
+// from the driver; a block is a part of a slab. Every slab is one address space. Arenas are address
+// spaces too: an arena is the memory in which the plan of a session, a program that is bound to a
+// device, places the values of each run. ProgramHistory adds the arenas, and adds the values to
+// them as blocks.
 //
-// A snapshot lists all live blocks of a heap again. A block that is live in this history but
-// missing from the snapshot was released by an event that was lost; the block ends at the
-// snapshot's time.
+// A snapshot in the trace lists all live blocks of a heap again. A block that is live in this
+// history but missing from the snapshot was released by an event that was lost; the block ends at
+// the snapshot's time.
 //
 // A release of a block that was never allocated is counted in unmatched() and otherwise ignored.
 //
@@ -37,9 +40,9 @@ struct Heap {
   uint16_t id = 0;
   uint32_t device = 0; // The device's id.
   uint32_t name = 0;
-  bool ended = false;
-  StepCurve live;     // Bytes of the blocks.
-  StepCurve reserved; // Bytes of the slabs.
+  bool ended = false; // Whether the heap was destroyed.
+  StepCurve live;     // Sum of the sizes of the live blocks.
+  StepCurve reserved; // Sum of the sizes of the slabs.
   uint64_t liveBlocks = 0;
 };
 
@@ -66,43 +69,48 @@ struct Binding {
   uint32_t value = 0;               // The value's number in the run's plan.
   uint64_t block = 0;               // The block's id in its heap.
   uint64_t blockOffset = 0;         // Offset of the value in the block.
-  uint64_t sizeBytes = 0;           // Size of the block.
-  uint64_t takenNs = 0;             // Time at which the block was allocated.
-  uint64_t releasedNs = kStillHeld; // Time at which the block was released.
+  uint64_t sizeBytes = 0;           // Size of the block; 0 if it was spilled to the host.
+  uint64_t takenNs = 0;             // Time at which the block was allocated; 0 if it was spilled.
+  uint64_t releasedNs = kStillHeld; // Time at which the block was released, moved or spilled.
   uint16_t heap = 0;                // The heap's id.
-  bool donated = false;             // The run took over ownership of the block.
-  bool inArena = false;             // The block holds a session's arena.
+  bool donated = false;             // Whether the caller gave the block up to the run.
+  bool inArena = false;             // Whether the block holds a session's arena.
 };
 
 class MemoryHistory {
 public:
   static constexpr uint32_t kNoSpace = UINT32_MAX;
 
-  /// The row of a live block. `space` is kNoSpace while the block is spilled to the host.
+  /// The row of a live block. `space` is kNoSpace while the block is spilled, which means that its
+  /// contents are in host memory and it has no place in a slab.
   struct OpenBlock {
     uint32_t space = kNoSpace; // Index in spaces().
     uint32_t row = 0;          // Row in the space's table.
   };
 
-  /// Takes kHeap … kSnapshotEnd events; ignores others.
+  /// Takes the events whose type is in the range from kHeap to kSnapshotEnd of trace::EventType;
+  /// ignores others.
   void ingest(const trace::Event &event);
-  /// Adds the new blocks to the indices. Call this after ingest() if the capture is live.
+  /// Adds the new blocks of each address space to its index, which finds blocks in a window of time
+  /// × address (BlockIndex). Call this after ingest() if the capture is live.
   void update();
   /// Appends the tasks that complete the history after the last event: they sort the blocks of each
   /// space, which renumbers rows, and free unused memory. The tasks are independent of each other
   /// and may run on several threads; `this` must outlive them. No ingest() may follow.
   void appendFinishTasks(std::vector<std::function<void()>> *tasks);
 
-  /// A key for a block among the blocks of all heaps. Keys of two heaps do not collide in practice,
-  /// because a block id consists of two small numbers, the slot and the generation of a handle.
-  /// key ^ blockKey(heap, 0) is the block's id.
+  /// A key for a block among the blocks of all heaps: the exclusive or (XOR) of the block's id and
+  /// a large number that depends on the heap. The halves of a block id are two small numbers, the
+  /// slot and the generation of a handle. The XOR of the numbers of two heaps has large halves, so
+  /// two keys of different heaps are not equal in practice. key ^ blockKey(heap, 0) is the block's
+  /// id.
   static uint64_t blockKey(uint16_t heap, uint64_t block) {
     return block ^ (static_cast<uint64_t>(heap) * 0xd1342543de82ef95u);
   }
   /// The live block with this key, if there is one.
   std::optional<OpenBlock> findOpen(uint64_t key) const;
-  /// Sets the hue, name and plan entry of a live block. A name that the block has already is kept.
-  /// Does nothing for a spilled block.
+  /// Sets the hue (which selects the block's colour), name and plan entry (Block in block_table.h)
+  /// of a live block. A name that the block has already is kept. Does nothing for a spilled block.
   void identify(OpenBlock block, BlockHue hue, uint32_t name, uint32_t entry);
   /// Adds an empty arena and returns its index in spaces().
   uint32_t addArena(uint32_t session, std::string label);
@@ -116,15 +124,17 @@ public:
   /// The bindings of the live block with this key, as indices in bindings(); nullptr if none.
   const std::vector<uint32_t> *openBindings(uint64_t key) const;
   void markDonated(uint32_t binding) { bindings_[binding].donated = true; }
-  /// Tells the growth watch that a step of the application (growth_watch.h) ended at timeNs.
+  /// Tells the growth watch, which finds suspected leaks (growth_watch.h), that a step ended at
+  /// timeNs. A step is a run or, in a capture without runs, the time up to a mark, a moment that
+  /// the application named.
   void endStep(uint64_t timeNs) { growth_.stepEnded(timeNs); }
 
   const std::deque<Heap> &heaps() const { return heaps_; }
   const std::deque<AddressSpace> &spaces() const { return spaces_; }
   const std::vector<Binding> &bindings() const { return bindings_; }
   const GrowthWatch &growth() const { return growth_; }
-  /// Number of releases and slab ends without a beginning, and of allocations of a block that is
-  /// still live.
+  /// Number of events that release an unknown block, end an unknown slab, or allocate a block that
+  /// is still live.
   uint64_t unmatched() const { return unmatched_; }
   /// Bytes allocated by the blocks, indices, curves and bindings.
   uint64_t memoryBytes() const;

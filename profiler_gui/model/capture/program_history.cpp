@@ -122,7 +122,7 @@ void ProgramHistory::addSession(const trace::SessionEvent &event) {
 
 void ProgramHistory::addPlan(const trace::PlanEvent &event) {
   if (planOfId_.contains(event.plan))
-    return; // Plans are sent again when a viewer attaches late.
+    return; // The process sends its plans again for each viewer that attaches.
   Plan plan;
   plan.id = event.plan;
   plan.session = event.session;
@@ -323,7 +323,7 @@ void ProgramHistory::addBinding(const trace::RunBindingEvent &event, MemoryHisto
   memory.bind(key, binding);
 }
 
-/// Counts a run with device times, or prepares the estimates for a run without.
+/// Counts a run with device times, or updates the estimates (Plan::shares) for a run without.
 void ProgramHistory::noteTimes(uint32_t runIndex) {
   const Run &run = runs_[runIndex];
   timedRuns_ += run.dispatchCount > 0 ? 1 : 0;

@@ -1,13 +1,16 @@
 // The programs of a capture over time: sessions, plans, runs and dispatches.
 //
-// Built from the trace's program events. When a run ends, the transients of its plan are added as
-// blocks to the arena of its session. Such a block lives from the begin of the first command that
-// uses the value to the end of the last one. It lies at the offset that the run reported for the
-// value, or else at the planned offset.
+// Built from the trace's program events. A session is a compiled program that is bound to a device,
+// a run one execution of it, and a dispatch one kernel launch of a run. The session's plan places
+// the transients, the values that exist only during a run, in the session's arena (plans.h). When a
+// run ends, the transients of its plan are added as blocks to the arena. Such a block lives from
+// the begin of the first command that uses the value to the end of the last one. It lies at the
+// offset that the run reported for the value, or else at the planned offset.
 //
-// Not every run has device times (engine/trace/README.md). The commands of a run without times are
-// assumed to take the same fractions of the run as in the plan's last run with times, or equal
-// fractions if no run had times.
+// Not every run has device times, because timestamps are expensive on some devices
+// (engine/trace/README.md). The commands of a run without times are assumed to take the same
+// fractions of the run as in the plan's last run with times, or equal fractions if no run had
+// times.
 //
 // A dispatch of an unknown run or an entry of an unknown plan is counted in unmatched() and
 // ignored.
@@ -34,8 +37,8 @@ namespace gantry::profiler {
 /// A program that was bound to a device.
 struct Session {
   uint32_t id = 0;
-  uint32_t device = 0; // The device's id.
-  uint32_t program = 0;
+  uint32_t device = 0;  // The device's id.
+  uint32_t program = 0; // Name of the program.
   uint32_t source = 0;  // Path of the model's file.
   uint32_t profile = 0; // Name of the device profile that the program was compiled for.
   uint64_t constantBytes = 0;
@@ -72,13 +75,15 @@ public:
   struct Context {
     const trace::NameTable &names;
     const DeviceTable &devices;
-    /// Receives which block each run binds to each port (Binding, memory_history.h), the blocks of
-    /// arenas, and the end of each run as the end of a step (growth_watch.h).
+    /// Receives which block each run binds to each port, an input or an output of the program
+    /// (Binding, memory_history.h), the blocks of arenas, and the end of each run as the end of a
+    /// step of the search for leaks (growth_watch.h).
     MemoryHistory &memory;
     uint64_t nowNs; // Time of the capture's latest event.
   };
 
-  /// Takes kSession … kRunBinding events; ignores others.
+  /// Takes the events whose type is in the range from kSession to kRunBinding of trace::EventType;
+  /// ignores others.
   void ingest(const trace::Event &event, const Context &context);
   /// Appends independent tasks that free unused memory; `this` must outlive them. No ingest() may
   /// follow.
@@ -89,9 +94,9 @@ public:
   const std::vector<PlanEntry> &entries() const { return entries_; }
   const std::vector<Run> &runs() const { return runs_; }
   const DispatchTable &dispatches() const { return dispatches_; }
-  /// Number of ended runs with device times: those with at least one dispatch or copy. In an
-  /// artifact that was never run (unrun_capture.h), all runs count, although their times are
-  /// invented.
+  /// Number of ended runs with device times: those with at least one dispatch or copy. For an
+  /// artifact, a compiled model, that was never run (unrun_capture.h), all runs count, although
+  /// their times are invented.
   uint64_t timedRuns() const { return timedRuns_; }
   /// Number of events that refer to an unknown plan, run or block.
   uint64_t unmatched() const { return unmatched_; }
@@ -136,7 +141,7 @@ private:
   std::unordered_map<uint64_t, uint32_t> entryOfValue_; // Plan index and value to entry.
   std::vector<Run> runs_;
   std::unordered_map<uint32_t, uint32_t> openRuns_; // Run id to index in runs_.
-  std::unordered_set<uint64_t> arenaBlocks_;        // Keys of the blocks that are sessions' arenas.
+  std::unordered_set<uint64_t> arenaBlocks_;        // Block keys (blockKey()) of sessions' arenas.
   DispatchTable dispatches_;
   uint64_t timedRuns_ = 0;
   uint64_t unmatched_ = 0;

@@ -135,7 +135,8 @@ private:
     return title;
   }
 
-  /// Adds the session, plan and run of one variant. They all have the id variant + 1.
+  /// Adds the session, plan and run for one position in the kernels' lists of variants. They all
+  /// have the id variant + 1.
   void addVariant(uint32_t variant, uint32_t variants) {
     const uint32_t id = variant + 1;
     SessionEvent session = event<SessionEvent>(EventType::kSession);

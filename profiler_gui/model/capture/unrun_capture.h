@@ -1,11 +1,13 @@
-// Makes a capture from an artifact that was never run, so that the profiler can show the artifact.
-// The events of the capture are invented: for each position in the kernels' lists of variants (for
-// example, one position for each way of binding buffers) they describe a session, a plan and a run.
-// In this run, each kernel uses its variant at that position, or its last variant if it has fewer.
-// The runs follow each other.
+// Makes a capture from an artifact (a compiled model, .gantry) that was never run, so that the
+// profiler can show the artifact. The artifact has a list of variants of each kernel, for example
+// one variant for each way of binding buffers. The events of the capture are invented: for each
+// position in these lists they describe a session (a program that is bound to a device), a memory
+// plan and a run. In this run, each kernel uses its variant at that position, or its last variant
+// if it has fewer. The runs follow each other.
 //
-// The window then shows each variant's arena and shared memory next to the limits of the device
-// profile that the artifact was compiled for.
+// The window then shows, for each position, the arena (the memory in which the plan places the
+// program's transient values) and the shared memory, next to the limits of the device profile that
+// the artifact was compiled for.
 //
 // Run times are unknown, so every command gets kUnrunCommandNs. Each symbolic size of a dynamic
 // model gets its max value if it has one, else its min value, but at least 1. If the compiler could
@@ -32,7 +34,7 @@ struct UnrunCapture {
 inline constexpr uint64_t kUnrunCommandNs = 10'000;
 
 /// Opens the artifact at `path`. Errors: those of Artifact::open(), evaluateExprs() and
-/// planSlots().
+/// planSlots(); kDataLoss if a value lies outside of its storage.
 Result<UnrunCapture> openUnrun(const std::string &path);
 
 } // namespace gantry::profiler

@@ -1,5 +1,6 @@
-// A spatial index that finds the blocks of a BlockTable in a window of time × address. The caller
-// can skip subtrees whose blocks are too small to be seen.
+// A spatial index that finds the blocks of a BlockTable (address ranges that were allocated for a
+// while) in a window of time × address. The caller can skip subtrees whose blocks are too small to
+// be seen.
 //
 // Data structure: packed R-trees (Kamel and Faloutsos, "On packing R-trees", 1993): blocks are
 // sorted along a space-filling curve and cut into leaves. The curve is Z-order over four dimensions
@@ -45,7 +46,7 @@ public:
     uint64_t lowAddress, highAddress; // Half-open.
     uint64_t longestNs, largestBytes; // Max lifetime and max size of the blocks below.
     double byteNs;               // Sum of size × lifetime; meaningless if a block below is live.
-    uint32_t firstRow, rowCount; // Positions in the run's order.
+    uint32_t firstRow, rowCount; // The blocks below, as a range of positions for Run::row().
   };
 
   /// Indexes all blocks in one tree, and reorders the table's rows to the tree's order. Row numbers

@@ -1,5 +1,6 @@
-// Computes how much of each cell of a raster over time × address is covered by blocks, as an exact
-// fraction of the cell. The raster shows the blocks that are too small to be drawn as rectangles.
+// Computes how much of each cell of a raster over time × address is covered by blocks (address
+// ranges that were allocated for a while), as an exact fraction of the cell. The raster shows the
+// blocks that are too small to be drawn as rectangles.
 //
 // A cell is 2^timeShift ns wide and 2^addressShift bytes high. Cell boundaries are multiples of the
 // cell's size, so the raster does not depend on where the view begins. A block adds to each cell
@@ -14,8 +15,8 @@
 // Single precision suffices: prefix sums stay near the number of overlapping blocks, and the
 // rounding error near 1e-5 of a cell.
 //
-// Each hue (BlockHue in block_table.h) has a plane of its own, allocated when the hue first occurs.
-// Threads: one at a time.
+// Each hue, the property of a block that selects its colour (BlockHue in block_table.h), has a
+// plane of its own, allocated when the hue first occurs. Threads: one at a time.
 #pragma once
 
 #include "profiler_gui/model/capture/block_table.h"

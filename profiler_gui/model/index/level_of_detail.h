@@ -1,6 +1,6 @@
-// Decides how the blocks of one address space are drawn in one view: large blocks as rectangles,
-// all others in a raster (density_grid.h). Rectangles and raster together show every byte × ns of
-// the view exactly once.
+// Decides how the blocks of one address space (allocated address ranges; block_table.h) are drawn
+// in one view: large blocks as rectangles, all others in a raster (density_grid.h). Rectangles and
+// raster together show every byte × ns of the view exactly once.
 //
 // A block is drawn as a rectangle if it is at least kExactCells cells wide and high; a cell is 1 to
 // 2 pixels wide and high. The raster is computed slightly larger than the view. It stays valid
@@ -11,7 +11,8 @@
 // bytes × ns of unvisited index nodes (block_index.h) evenly over their boxes. An index node that
 // lies inside one cell is added as a whole, without visiting its blocks.
 //
-// For a live capture, a new raster is computed when blocks were added or time has passed inside it.
+// For a live capture, a new raster is computed when blocks were added, or when the time of the
+// latest event, up to which live blocks are drawn, has advanced inside the raster's range of time.
 //
 // Threads: one at a time.
 #pragma once

@@ -31,7 +31,7 @@ void addRow(InspectorPage &page, const std::string &name, const std::string &fir
   page.detail(first + "  →  " + second, (id + "/both").c_str());
 }
 
-/// Lists heaps or arenas. `what` is part of their ids in the semantics (semantics.h).
+/// Lists heaps or arenas. `what` is part of the ids of their lines (inspector.h).
 void addPeaks(InspectorPage &page, const std::vector<ComparedMemory> &list, const char *what) {
   for (size_t i = 0; i < list.size(); ++i) {
     const ComparedMemory &each = list[i];
@@ -41,8 +41,8 @@ void addPeaks(InspectorPage &page, const std::vector<ComparedMemory> &list, cons
   }
 }
 
-/// Lists the first maxRows rows that differ, and counts the other rows. `what` is part of their ids
-/// in the semantics (semantics.h).
+/// Lists those of the first maxRows rows that differ, and counts the other rows. `what` is part of
+/// the ids of the lines (inspector.h).
 void addByBytes(InspectorPage &page, const char *title, const char *what,
                 const std::vector<ComparedRow> &rows, size_t maxRows) {
   page.section(title);

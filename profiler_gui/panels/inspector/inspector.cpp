@@ -31,7 +31,8 @@ void InspectorPage::section(std::string_view text) {
 
 void InspectorPage::pair(std::string_view name, std::string_view value, const char *id) {
   if (hasSpace()) {
-    // The name may use the space that the value does not need, and the value that of the name.
+    // The name gets the width that the value leaves, but may always use 55 % of the line. The value
+    // gets the width that the shortened name leaves.
     const float all = right_ - left_;
     const float wanted = Ui::widthOf(ui_.fonts.numbers, value);
     const float nameWidth = std::max(all * 0.55f, all - wanted - ui_.unit());

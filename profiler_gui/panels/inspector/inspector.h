@@ -2,8 +2,8 @@
 // that write the page for each kind of selection.
 //
 // Each function adds to the page at y() and moves y() down. Text that does not fit the width is
-// shortened (short_name.h). Ids name the items in the semantics (semantics.h). Threads: the user
-// interface's thread.
+// shortened (short_name.h). An `id` names the item in the description of the screen that tests read
+// (semantics.h). Threads: the user interface's thread.
 #pragma once
 
 #include "profiler_gui/model/analysis/compare.h"
@@ -50,12 +50,14 @@ private:
   float left_, right_, y_, bottom_;
 };
 
-/// Describes a block: its bytes, its times, the operators that use it, and its plan entry.
+/// Describes a block: its bytes, its times, the operators that use it, and its plan entry, the
+/// plan's record of the value in the block.
 void inspectBlock(InspectorPage &page, const Pick &pick);
 /// Describes a dispatch: its kernel, its times, its shared memory, and the values that it uses.
 void inspectDispatch(InspectorPage &page, const Pick &pick);
-/// Describes the planner's answer to a what-if question. Adds nothing if there is no answer, or if
-/// the answer concerns the size of a value that is not selected.
+/// Describes the planner's answer to a what-if question, for example how the arena would look if a
+/// value had another size (what_if.h). Adds nothing if there is no answer, or if the answer
+/// concerns the size of a value that is not selected.
 void inspectWhatIf(InspectorPage &page);
 /// Describes the capture: its size, heaps, plans, and differences from the plan.
 void inspectCapture(InspectorPage &page);

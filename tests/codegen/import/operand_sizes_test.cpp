@@ -1,5 +1,6 @@
-// Tests the conditions between the sizes of an operator's operands. A model that cannot meet them is
-// refused; a condition on dynamic dimensions is recorded, so that a run that violates it is refused.
+// Tests the conditions between the sizes of an operator's operands. A model that cannot meet them
+// is refused; a condition on dynamic dimensions is recorded, so that a run that violates it is
+// refused.
 #include "tests/codegen/import/expect_error.h"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,13 @@ using gantry::importer::test::ModelBuilder;
 using gantry::importer::test::Scratch;
 
 namespace {
+
+void setMode(onnx::NodeProto &node, const std::string &mode) {
+  onnx::AttributeProto &attribute = *node.add_attribute();
+  attribute.set_name("mode");
+  attribute.set_type(onnx::AttributeProto::STRING);
+  attribute.set_s(mode);
+}
 
 /// Expects that the imported module contains a text.
 void expectText(const ModelBuilder &model, const std::string &text) {
@@ -94,6 +102,26 @@ TEST(OperandSizes, ListsOfShapesBroadcast) {
   empty.node("Mul", {"n_", "list"}, {"y"});
   empty.output("y");
   expectText(empty, "tensor<0xi64>");
+}
+
+TEST(OperandSizes, PadsThatRepeatNeedAnElement) {
+  for (const char *mode : {"edge", "reflect", "wrap"}) {
+    ModelBuilder model;
+    model.input("x", {"2", "0"});
+    model.ints("pads", {0, 1, 0, 1});
+    setMode(model.node("Pad", {"x", "pads"}, {"y"}), mode);
+    model.output("y");
+    expectError(model, "has no elements that the mode");
+  }
+}
+
+TEST(OperandSizes, ResizedDimensionsHaveAnElement) {
+  ModelBuilder model;
+  model.input("x", {"1", "1", "3", "3"});
+  model.floats("scales", {4}, {1, 1, 0.1f, 1});
+  setMode(model.node("Resize", {"x", "", "scales"}, {"y"}), "linear");
+  model.output("y");
+  expectError(model, "must have at least 1 element before, and 1 to 2^28 after");
 }
 
 TEST(OperandSizes, RangesHaveAStepAndANonNegativeLength) {

@@ -118,3 +118,24 @@ func.func @between(%x: tensor<5x24xf32>) -> tensor<5x4x2xf32> {
   } -> tensor<5x4x2xf32>
   return %2 : tensor<5x4x2xf32>
 }
+
+// -----
+
+// Reshapes of single elements stay as they are.
+// CHECK-LABEL: func @single
+// CHECK: tensor.collapse_shape
+// CHECK: tensor.expand_shape
+#id2c = affine_map<(d0, d1) -> (d0, d1)>
+#swap = affine_map<(d0, d1) -> (d1, d0)>
+func.func @single(%x: tensor<1xf32>, %s: tensor<4xf32>) -> (tensor<f32>, tensor<1x1xf32>) {
+  %0 = tensor.expand_shape %x [[0, 1]] output_shape [1, 1] : tensor<1xf32> into tensor<1x1xf32>
+  %e = tensor.empty() : tensor<1x1xf32>
+  %1 = linalg.generic {indexing_maps = [#swap, #id2c], iterator_types = ["parallel", "parallel"]} ins(%0 : tensor<1x1xf32>) outs(%e : tensor<1x1xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
+  } -> tensor<1x1xf32>
+  %2 = tensor.collapse_shape %1 [] : tensor<1x1xf32> into tensor<f32>
+  %3 = tensor.extract_slice %s[2] [1] [1] : tensor<4xf32> to tensor<f32>
+  %4 = tensor.expand_shape %3 [] output_shape [1, 1] : tensor<f32> into tensor<1x1xf32>
+  return %2, %4 : tensor<f32>, tensor<1x1xf32>
+}

@@ -131,6 +131,7 @@ TEST(TileText, ParsesWhatItPrints) {
   }
   EXPECT_FALSE(parseTile("points=4x4 steps=8 dots dots").isOk());
   EXPECT_FALSE(parseTile("points=4x4 steps=8 dots=1").isOk());
+  EXPECT_FALSE(parseTile("points=4x4 steps=8 run=4 run=2").isOk());
 }
 
 TEST(TileText, DamagedTextIsParsedOrRefused) {

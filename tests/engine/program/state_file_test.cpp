@@ -84,6 +84,13 @@ TEST(StateFile, ANewerVersionIsRefusedAsSuch) {
   EXPECT_NE(status.message().find("version 9"), std::string::npos) << status.message();
 }
 
+TEST(StateFile, VersionZeroIsDamage) {
+  std::vector<uint8_t> file = fileBytes();
+  file[offsetof(StateFileHeader, version)] = 0;
+  repairChecksums(file);
+  EXPECT_EQ(parseStateFile(file, "s").status().code(), StatusCode::kDataLoss);
+}
+
 /// Changes random bytes and words and corrects the checksums, so that only the checks of the
 /// records (StateFileRecord) protect the reader. Each accepted file is read completely.
 TEST(StateFile, DamageWithRightChecksumsIsRefusedOrHarmless) {

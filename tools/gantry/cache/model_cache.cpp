@@ -1,3 +1,4 @@
+// Implements model_cache.h.
 #include "tools/gantry/cache/model_cache.h"
 
 #include "engine/base/file.h"
@@ -21,7 +22,8 @@ namespace gantry::tool {
 namespace {
 
 constexpr const char *kFormat = "gantry model cache 1"; // A part of every key.
-/// A file's time of change may lag behind the clock by a timer tick of the operating system.
+/// Upper limit of the time by which a file's time of change may lag behind the clock. The operating
+/// system takes the time of change from its last timer tick.
 constexpr int64_t kClockSlackNs = 20'000'000;
 
 /// A 128-bit XXH3 over several pieces. Each piece is preceded by its length.

@@ -1,10 +1,11 @@
-// The user's cache of compiled models. Commands that compile a model to run or to inspect it look
-// into the cache first.
+// The user's cache of compiled models (artifacts, which are .gantry files). Commands that compile a
+// model to run or to inspect it look into the cache first.
 //
 // An entry is found by the content that it was compiled from: the bytes of the model and of its
 // external data files, the model's file name (which the artifact contains), the options, and the
 // identity of the compiler, hashed to 128 bits (XXH3). Only the compiler finds out which external
-// data files a model has, so an entry consists of two files:
+// data files a model has. A search therefore first finds the list of these files, and then the
+// artifact by their content; an entry consists of two files:
 //
 //   KEY.json         the locations of the external data, and the warnings of the compiler;
 //                    KEY is the hash of everything except the external data
@@ -75,7 +76,7 @@ public:
   /// Removes an artifact that turned out to be damaged.
   void drop(const Hit &hit) const;
 
-  /// Returns all artifacts, the most recently used first.
+  /// Returns descriptions of all artifacts, the most recently used first.
   std::vector<Entry> entries() const;
   /// Removes all files and returns their size in bytes.
   uint64_t clear() const;

@@ -1,3 +1,4 @@
+// Implements unnamed_file.h.
 #include "tools/gantry/cache/unnamed_file.h"
 
 #include <cerrno>

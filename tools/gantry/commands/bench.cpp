@@ -1,3 +1,5 @@
+// gantry bench: measures the time to a model's first answer, of whole runs, and of each dispatch
+// (kernel launch).
 #include "tools/gantry/report/bench_statistics.h"
 #include "tools/gantry/commands/commands.h"
 #include "tools/gantry/runtime/device_profiles.h"
@@ -27,7 +29,7 @@ struct BenchOptions {
 };
 
 struct Measurement {
-  double firstRunNs = 0;                          // The session's first run, warm-up or not.
+  double firstRunNs = 0;                          // The first run, even if it is a warm-up run.
   std::vector<double> hostNs, gpuNs;              // One time per measured run.
   std::vector<gantry_dispatch_info_t> dispatches; // Dispatches of the last run.
   std::vector<std::vector<double>> dispatchNs;    // Indexed by dispatch, then by run.

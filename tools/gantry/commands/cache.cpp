@@ -1,3 +1,5 @@
+// gantry cache: lists the compiled models that other commands keep in the user's cache
+// (cache/model_cache.h), or removes them.
 #include "tools/gantry/cache/model_cache.h"
 #include "tools/gantry/runtime/cached_model.h"
 #include "tools/gantry/commands/commands.h"
@@ -15,7 +17,8 @@ struct CacheOptions {
   bool clear = false, json = false;
 };
 
-/// Returns the age of a time in seconds since the epoch: "3 minutes ago".
+/// Returns how long ago a moment was, as text: "3 minutes ago". `seconds` is the moment, in seconds
+/// since the epoch.
 std::string ageText(int64_t seconds) {
   const int64_t now = std::chrono::duration_cast<std::chrono::seconds>(
                           std::chrono::system_clock::now().time_since_epoch())

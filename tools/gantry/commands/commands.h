@@ -43,20 +43,22 @@ struct InputOptions {
 
   /// Adds the options. This object must outlive the parsing.
   void add(CLI::App &command);
-  /// Returns the request after parsing. Inputs without a file are filled as `otherwise` says if
-  /// neither --random nor --arange was given.
+  /// Returns the request; must be called after parsing. `otherwise` says how inputs without a file
+  /// are filled if neither --random nor --arange was given.
   InputRequest resolve(Filling otherwise) const;
 };
 
-/// Adds --device, --binding and --dispatch-limit.
+/// Adds --device, --binding and --dispatch-limit. Like the add* functions below, stores the values
+/// of the options in its second argument, which must outlive the parsing.
 void addSessionOptions(CLI::App &command, SessionRequest &request);
 /// Adds --profile.
 CLI::Option *addProfileOption(CLI::App &command, std::string &profile);
-/// Adds --variant, for commands that take artifacts.
+/// Adds --variant, for commands that take artifacts (compiled models), which may contain a program
+/// for each of several kinds of devices.
 void addVariantOption(CLI::App &command, std::string &variant);
 /// Adds --no-cache, for commands that compile models before they run them.
 void addCacheOption(CLI::App &command, bool &useCache);
-/// Adds --precision. `request` must outlive the parsing.
+/// Adds --precision.
 void addPrecisionOption(CLI::App &command, CompileRequest &request);
 /// Parses a size such as "256MiB", "1.5 GiB" or "4096" (bytes, at least 1). Throws
 /// ToolError(kBadInput) with the name of `option`.

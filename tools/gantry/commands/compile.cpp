@@ -1,3 +1,4 @@
+// gantry compile: compiles a model to an artifact, a .gantry file, and prints a summary of it.
 #include "tools/gantry/report/budget_cost.h"
 #include "tools/gantry/cache/unnamed_file.h"
 #include "tools/gantry/commands/commands.h"
@@ -23,8 +24,9 @@ struct CompileOptions {
   CompileRequest request;
 };
 
-/// Compiles the model to the output. If the output is a device or a pipe, a finished file cannot be
-/// renamed to it, so the artifact is compiled to a temporary file and copied.
+/// Compiles the model to the output. Regular files are written under another name and renamed when
+/// they are complete. That is not possible for a device or a pipe, so the artifact is then compiled
+/// to a temporary file and copied.
 void compileTo(const CompileOptions &options) {
   if (!isSpecialFile(options.output)) {
     compileModel(options.model, options.output, options.request);
@@ -92,7 +94,7 @@ void printSummary(const CompileOptions &options, const Description &plan, double
   print(fmt::format("  kernels    {} in {} commands\n", plan.kernelCount, plan.commands.size()));
   print(fmt::format("  constants  {}\n", humanBytes(plan.constantBytes.value_or(0))));
   if (!plan.arenaBytes || !plan.lowerBoundBytes) {
-    std::string free; // Names of the dimensions without a bound, which prevent planning now.
+    std::string free; // Names of the dimensions whose sizes have no upper limit.
     for (const SymbolInfo &symbol : plan.symbols)
       if (symbol.max == 0)
         free += (free.empty() ? "" : ", ") + symbol.name;

@@ -1,3 +1,4 @@
+// gantry devices: lists the devices of this machine in the preferred order, and their memory.
 #include "tools/gantry/commands/commands.h"
 #include "tools/gantry/runtime/model.h"
 

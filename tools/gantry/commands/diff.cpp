@@ -1,3 +1,5 @@
+// gantry diff: compares the tensors of two folders that `gantry run --trace-layers` wrote
+// (io/trace_folder.h).
 #include "tools/gantry/commands/commands.h"
 #include "tools/gantry/io/trace_folder.h"
 

@@ -1,3 +1,5 @@
+// gantry inspect: shows what a compiled model contains and where its memory goes, as tables, as
+// JSON or as a picture.
 #include "tools/gantry/commands/commands.h"
 #include "tools/gantry/io/description.h"
 #include "tools/gantry/runtime/device_profiles.h"
@@ -153,8 +155,8 @@ void printCopies(const Description &plan) {
         command.written.front() >= plan.values.size())
       continue;
     const ValueInfo &value = plan.values[command.written.front()];
-    // A partial command copies only some rows. It reads and writes each of their bytes once, and
-    // command.bytes counts both, so half of command.bytes are copied.
+    // A partial command copies only some rows of the tensor. It reads and writes each byte of these
+    // rows once, and command.bytes counts both, so the number of copied bytes is half of it.
     const std::optional<uint64_t> size =
         command.isPartial && command.bytes ? *command.bytes / 2 : value.sizeBytes;
     ++count;
@@ -177,8 +179,8 @@ std::string growthText(int64_t bytes) {
   return (bytes > 0 ? "+" : "-") + humanBytes(static_cast<uint64_t>(std::abs(bytes)));
 }
 
-/// Compiles the model, or loads one variant of the artifact: the requested one, else the one for
-/// this machine's default device, else the first.
+/// Compiles the model, or loads one variant of the artifact (the program for one device profile):
+/// the requested one, else the one for this machine's default device, else the first.
 LoadedModel loadForInspection(const std::string &path, const InspectOptions &options) {
   CompileRequest request;
   request.useCache = options.useCache;
@@ -260,8 +262,10 @@ std::string titleOf(const InspectOptions &options) {
   return stem == "model" && path.has_parent_path() ? path.parent_path().filename().string() : stem;
 }
 
-/// Prints the variants of one dispatch's kernel, and the tiles that were compared for each. `which`
-/// is the command's index, its name, or a part of its name that is unique among the dispatches.
+/// Prints the variants of one dispatch's kernel (such as one for each way to access buffers), and
+/// the tiles that the compiler compared for each; a tile is the part of the result that one
+/// invocation or workgroup computes. `which` is the dispatch's index among the commands, its name,
+/// or a part of its name that is unique among the dispatches.
 void printWhy(const Description &plan, const std::string &which) {
   const CommandInfo *found = nullptr;
   size_t matches = 0;

@@ -1,3 +1,5 @@
+// gantry run: runs a model or an artifact (a compiled model) once, and shows, writes or compares
+// its outputs.
 #include "tools/gantry/commands/commands.h"
 #include "tools/gantry/report/compare.h"
 #include "tools/gantry/runtime/device_profiles.h"
@@ -39,8 +41,8 @@ struct Expectation {
   Comparison comparison;
 };
 
-/// Writes the outputs to the path of --output, a .npy file for an only output or a folder, and
-/// returns the path of each output's file.
+/// Writes the outputs to `target`, the path of --output, and returns the path of each output's
+/// file. The target is a folder, or a .npy file if there is only one output.
 std::vector<std::string> writeOutputs(const std::string &target, const std::vector<Port> &ports,
                                       const std::vector<Tensor> &outputs) {
   FileSet files;
@@ -68,8 +70,8 @@ std::vector<std::string> writeOutputs(const std::string &target, const std::vect
   return paths;
 }
 
-/// Throws ToolError before the run if the program is an artifact whose operators' results are not
-/// outputs, so that layers cannot be traced.
+/// Throws ToolError if --trace-layers is not possible because the results of most operators are not
+/// outputs of the program, as in an artifact that was compiled without --trace-layers.
 void checkTraceable(const std::string &model, const Description &plan,
                     const std::vector<Port> &ports) {
   std::set<std::string> outputs;
@@ -85,9 +87,9 @@ void checkTraceable(const std::string &model, const Description &plan,
       ++dispatches;
       hidden += !shown.count(c);
     }
-  // An artifact that was compiled with --trace-layers has a few dispatches whose results are not
-  // outputs, because some operators need several dispatches. In another artifact this holds for
-  // nearly all dispatches.
+  // An artifact that was compiled with --trace-layers has a few dispatches (kernel launches) whose
+  // results are not outputs, because some operators need several dispatches. In other artifacts the
+  // results of nearly all dispatches are not outputs.
   if (dispatches > 1 && hidden * 2 > dispatches)
     throw ToolError(
         ExitCode::kBadInput,
@@ -244,9 +246,9 @@ void printText(const Report &report) {
                    Colour::kYellow, colour));
 }
 
-/// Makes the inputs of a run. The input of a state that has a value already, from --state-in or
-/// from the artifact, gets a default Tensor, for which HostSession::bind() keeps that value, unless
-/// --input names the input.
+/// Makes the inputs of a run. A state is a buffer that keeps its value from run to run. If a state
+/// has a value already, from --state-in or from the artifact, and --input does not name its input,
+/// the input gets a default Tensor, which tells HostSession::bind() to keep the value.
 std::vector<Tensor> inputsOf(const gantry_program_t *program, const RunOptions &options) {
   const std::vector<Port> all = inputPorts(program);
   std::set<std::string> known;

@@ -1,11 +1,12 @@
-// gantry tune: measures which tiles are fastest for the kernels of a model. The candidates of a
-// kernel are the tiles that it may have, in the order of their predicted times. All kernels are
-// measured at once: the model is compiled with each kernel's first candidate, then with each
-// kernel's second candidate, and so on; the device's timestamps give the time of each dispatch.
-// The present tiles are those that the kernels have before the tuning: tiles from the table of
-// measured tiles (io/tuning_file.h) or from the compiler's own table, else the predicted ones.
-// Candidates that are faster than the present tiles are measured once more, all together and in
-// turns with the present tiles. The tiles that are faster again are added to the table.
+// gantry tune: measures which tiles are fastest for the kernels of a model. A tile is the part of
+// the result that one invocation or workgroup computes. The candidates of a kernel are the tiles
+// that it may have, in the order of their predicted times. All kernels are measured at once: the
+// model is compiled with each kernel's first candidate, then with each kernel's second candidate,
+// and so on; the device's timestamps give the time of each dispatch (kernel launch). The present
+// tiles are those that the kernels have before the tuning: tiles from the table of measured tiles
+// (io/tuning_file.h) or from the compiler's own table, else the predicted ones. Candidates that are
+// faster than the present tiles are measured once more, all together and in turns with the present
+// tiles. The tiles that are faster again are added to the table.
 #include "tools/gantry/cache/unnamed_file.h"
 #include "tools/gantry/commands/commands.h"
 #include "tools/gantry/runtime/device_profiles.h"
@@ -35,7 +36,8 @@ constexpr double kMaxTimeRatio = 0.97;
 // Min gain of a kernel for a tile that is kept, as a fraction of the time of all kernels.
 constexpr double kMinModelGain = 0.001;
 constexpr size_t kWarmups = 1, kMinRuns = 3, kRounds = 4;
-// Max ||out - ref|| / ||ref|| of results that count as equal; tiles change the order of sums.
+// Max ||out - ref|| / ||ref|| of results that count as equal. Other tiles add in another order,
+// which changes the rounding.
 constexpr double kSameResults = 1e-2;
 
 struct TuneOptions {
@@ -151,7 +153,8 @@ class Tuning {
 public:
   explicit Tuning(TuneOptions options) : options_(std::move(options)) {
     std::error_code error;
-    options_.request.shareKernels = false; // Each size has a tile of its own in the table.
+    // A kernel that several sizes share has one tile, but the table has a tile for each size.
+    options_.request.shareKernels = false;
     now_ = options_.request;
     now_.tuning = fs::exists(options_.output, error) ? options_.output : "";
   }
@@ -168,8 +171,8 @@ public:
       seen_.insert({key, kernel.tile});
   }
 
-  /// Measures candidate `number` of every kernel. Returns false if every kernel's tile was measured
-  /// before, which means that no kernel has further candidates.
+  /// Measures candidate `number` of every kernel. Returns false if all tiles of this compilation
+  /// were measured before, which means that no kernel has further candidates.
   bool measureCandidate(size_t number) {
     CompileRequest request = options_.request;
     request.builtInTuning = false;

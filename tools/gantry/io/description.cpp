@@ -1,3 +1,4 @@
+// Implements description.h.
 #include "tools/gantry/io/description.h"
 
 #include "tools/gantry/error.h"

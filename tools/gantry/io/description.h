@@ -1,8 +1,11 @@
-// The parsed result of gantry_program_describe(): the tensors with their lifetimes and places in
-// the arena, the commands, the kernels and the plan. docs/artifact-json.md has the schema.
+// The parsed result of gantry_program_describe(), which describes a compiled program: the tensors
+// with their lifetimes and their places in the arena, the memory of the tensors that exist only
+// during a run (transients); the commands; the kernels; and the plan of the arena.
+// docs/artifact-json.md has the schema.
 //
-// A description of a dynamic program without sizes has expressions instead of numbers. Such fields
-// are std::nullopt here, and dims hold the expression as text.
+// A dynamic program has dimensions whose sizes (symbols) are known only at run time. If it is
+// described without sizes for them, the description has expressions instead of numbers: the fields
+// are std::nullopt here, and `dims` have the expressions as text.
 //
 // Threads: a Description is a plain value; the functions are pure.
 #pragma once
@@ -22,9 +25,9 @@ struct ValueInfo {
   std::string type;    // "f32"
   std::vector<std::string> dims;
   std::optional<uint64_t> sizeBytes;
-  std::optional<uint64_t> offset;     // Transients: offset in the arena, in bytes.
+  std::optional<uint64_t> offset;     // For transients: offset in the arena, in bytes.
   uint32_t firstUse = 0, lastUse = 0; // Command indices, inclusive.
-  int64_t slot = -1;                  // Transients with equal slots share storage.
+  int64_t slot = -1;                  // Transients with the same slot number share storage.
   int64_t base = -1;                  // Index of the value that this value is a part of; -1: none.
 };
 
@@ -36,26 +39,28 @@ struct CommandInfo {
   std::optional<uint64_t> flops, bytes;
   uint64_t sharedBytes = 0;
   bool barrierBefore = false;
-  bool isPartial = false;      // It writes only some elements of its result.
+  bool isPartial = false;      // Whether the command writes only some elements of its result.
   std::string copyReason;      // Why the command copies a tensor; empty if it computes something.
-  std::vector<size_t> written; // Indices of the values that it writes.
+  std::vector<size_t> written; // Indices of the values that the command writes.
 };
 
-/// One variant of a kernel: the kernel as it was generated for one binding.
+/// One variant of a kernel: the kernel as it was generated for one binding, which is a way to
+/// access buffers ("storage-buffer", "address" or "texel").
 struct VariantInfo {
   std::string binding, tile;
   uint64_t sharedBytes = 0; // Shared memory of a workgroup.
-  /// Sum of the sizes of its arrays in shared memory. Arrays may share storage, so the sum may
-  /// exceed sharedBytes.
+  /// Sum of the sizes of the kernel's arrays in shared memory. Arrays may share storage, so the sum
+  /// may exceed sharedBytes.
   uint64_t boxesBytes = 0;
-  /// The predicted cost of the kernel; 0: not known. The loads and stores of memory of one
-  /// invocation, in all and of vectors.
+  /// predictedCost: the kernel's cost by the compiler's cost model; 0: not known. accesses: the
+  /// number of loads and stores of one invocation; vectorAccesses: the number of vectors among
+  /// them.
   uint64_t predictedCost = 0, accesses = 0, vectorAccesses = 0;
   std::vector<uint64_t>
-      dimMultiples;          // The numbers of which the kernel's first dims must be multiples.
+      dimMultiples;          // Element i: dynamic size i of the kernel must be a multiple of it.
   uint64_t subgroupSize = 0; // The required subgroup size; 0: any.
-  /// The compiler's remarks on the choice of the tile, above all the tiles that it compared, each
-  /// with its result.
+  /// The compiler's remarks on the choice of the tile (the part of the result that one invocation
+  /// or workgroup computes), above all the tiles that it compared, each with the outcome.
   std::vector<std::string> comparison;
 };
 
@@ -73,19 +78,21 @@ struct Description {
   std::string name, source, producer, profile;
   std::vector<std::string> variants; // Profiles of all variants of the artifact.
   bool dynamic = false;
-  bool bounded = false; // A dynamic program that was planned once for all sizes within its bounds.
+  bool bounded = false; // Whether a dynamic program was planned once for all sizes up to limits.
   std::vector<SymbolInfo> symbols;
   std::vector<ValueInfo> values;
   std::vector<CommandInfo> commands;
   std::vector<KernelInfo> kernels;
   size_t kernelCount = 0;
+  /// lowerBoundBytes: the largest sum of the sizes of the transients that are alive at one command;
+  /// no arena can be smaller.
   std::optional<uint64_t> arenaBytes, lowerBoundBytes, constantBytes;
   uint32_t peakCommand = 0;
   std::optional<uint64_t> modelOrderBytes; // Lower bound in the model's own order of dispatches.
   /// Number of stages (commands between two barriers) in the model's and in the chosen order.
   uint32_t modelOrderStages = 0, orderStages = 0;
-  /// How the compiler reduced the arena to a memory budget: it recomputes tensors, then moves
-  /// tensors to the host.
+  /// How the compiler reduced the arena to a memory budget (a limit that the user sets): it
+  /// recomputes tensors, then moves tensors to the host.
   struct Budget {
     uint64_t bytes = 0;                 // The budget.
     uint64_t beforeBytes = 0;           // Lower bound before the reduction.
@@ -93,7 +100,8 @@ struct Description {
     uint32_t recomputed = 0, moved = 0; // Recomputed dispatches; moves to the host and back.
   };
   std::optional<Budget> budget;
-  /// A chain of operators that is computed in strips of rows.
+  /// A chain of operators that is computed in strips of rows, one strip after the other, so that
+  /// the tensors inside of the chain need less memory.
   struct StripChain {
     std::string first, last; // The names of the first and the last operator; may be empty.
     uint32_t count = 0;      // Number of strips.
@@ -103,7 +111,7 @@ struct Description {
   std::vector<StripChain> strips;
   uint64_t modelOperations = 0; // Arithmetic operations without strips; 0 if there are no strips.
 
-  bool sized = false; // All sizes are numbers.
+  bool sized = false; // Whether all sizes are numbers.
 
   /// Returns whether all sizes are numbers and the arena has been planned.
   bool planned() const { return sized && arenaBytes.has_value() && lowerBoundBytes.has_value(); }
@@ -124,7 +132,7 @@ std::vector<std::string> budgetText(const Description &description);
 /// 0.4 % arithmetic (3.1 million operations)".
 std::vector<std::string> stripsText(const Description &description);
 
-/// Returns arena height ÷ lower bound; 1 for an empty arena.
+/// Returns the arena's size ÷ lower bound; 1 for an empty arena.
 double planRatio(const Description &description);
 
 /// Returns the indices in `values` of the transients that are alive at a command, the largest

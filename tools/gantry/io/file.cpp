@@ -1,3 +1,4 @@
+// Implements file.h.
 #include "tools/gantry/io/file.h"
 
 #include "tools/gantry/error.h"
@@ -28,7 +29,8 @@ public:
   Descriptor(const Descriptor &) = delete;
   Descriptor &operator=(const Descriptor &) = delete;
   int get() const { return value_; }
-  /// Closes the file. Returns false for an error, which network file systems may delay until now.
+  /// Closes the file. Returns false for an error. Network file systems may report the error of a
+  /// write only when the file is closed.
   bool close() { return ::close(std::exchange(value_, -1)) == 0; }
 
 private:

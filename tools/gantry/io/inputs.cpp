@@ -1,3 +1,4 @@
+// Implements inputs.h.
 #include "tools/gantry/io/inputs.h"
 
 #include "tools/gantry/error.h"

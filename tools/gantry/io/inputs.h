@@ -24,8 +24,10 @@ struct Port {
   gantry_type_t type = GANTRY_TYPE_F32;
   std::vector<int64_t> dims;         // Sizes in elements; GANTRY_DYNAMIC for a dynamic dimension.
   std::vector<std::string> dimNames; // One per dimension; "" for a dimension without a name.
-  bool donated = false;
-  std::string state; // The name of the state that the port belongs to; "" for other ports.
+  bool donated = false;              // Whether a run may reuse the input's memory.
+  /// The name of the state, a buffer that keeps its value from run to run, that the port reads or
+  /// writes; "" for other ports.
+  std::string state;
 };
 
 /// Returns a port's name, type and shape: "'x' (f32 1x3x224x224)".

@@ -1,3 +1,4 @@
+// Implements npy.h.
 #include "tools/gantry/io/npy.h"
 
 #include "tools/gantry/error.h"

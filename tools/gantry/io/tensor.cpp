@@ -1,3 +1,4 @@
+// Implements tensor.h.
 #include "tools/gantry/io/tensor.h"
 
 #include <bit>

@@ -1,3 +1,4 @@
+// Implements trace_folder.h.
 #include "tools/gantry/io/trace_folder.h"
 
 #include "tools/gantry/error.h"

@@ -1,5 +1,5 @@
-// A folder with every operator's result. `run --trace-layers` writes such a folder and `diff`
-// compares two of them.
+// A folder with the results of all operators of a run. `gantry run --trace-layers` writes such a
+// folder, and `gantry diff` compares two of them.
 //
 //   OUT/index.json     {"format": "gantry-trace", "version": 1, "model": ..., "device": ...,
 //                       "tensors": [{"name", "op", "order", "file", "type", "shape"}, ...]}
@@ -29,8 +29,8 @@ struct TraceEntry {
   uint64_t order = 0;
 };
 
-/// Writes such a folder. The caller adds the tensors in execution order and then calls finish().
-/// The files become visible in finish(); without it, nothing is left.
+/// Writes such a folder. The caller adds the tensors in execution order and then calls finish(),
+/// which makes the files visible. If finish() is not called, the destructor removes all of them.
 class TraceWriter {
 public:
   TraceWriter(std::filesystem::path folder, std::string model, std::string device);

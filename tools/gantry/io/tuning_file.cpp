@@ -1,3 +1,4 @@
+// Implements tuning_file.h.
 #include "tools/gantry/io/tuning_file.h"
 #include "tools/gantry/error.h"
 #include "tools/gantry/io/file.h"

@@ -1,3 +1,4 @@
+// Implements buffer_csv.h.
 #include "tools/gantry/planning/buffer_csv.h"
 #include "tools/gantry/error.h"
 #include "tools/gantry/report/terminal.h"

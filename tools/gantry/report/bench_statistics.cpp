@@ -1,3 +1,4 @@
+// Implements bench_statistics.h.
 #include "tools/gantry/report/bench_statistics.h"
 
 #include <algorithm>

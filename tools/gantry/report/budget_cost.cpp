@@ -1,3 +1,4 @@
+// Implements budget_cost.h.
 #include "tools/gantry/report/budget_cost.h"
 #include "tools/gantry/report/bench_statistics.h"
 #include "tools/gantry/cache/unnamed_file.h"

@@ -1,5 +1,6 @@
-// Measures the slowdown that a memory budget causes. Two sessions of one model run in turns on one
-// device: one compiled with the budget, the other without.
+// Measures the slowdown that a memory budget causes. A budget is a limit on the memory of a model's
+// intermediate tensors; to keep it, the compiler computes tensors again or moves them to the host.
+// Two compilations of one model, with the budget and without it, run in turns on one device.
 //
 // Threads: one thread at a time.
 #pragma once
@@ -14,13 +15,13 @@ struct BudgetCost {
   std::string device;
   double withNs = 0, withoutNs = 0; // Medians of whole runs.
   double slowdown = 1;              // Median over pairs of runs: time with ÷ time without budget.
-  size_t runs = 0;                  // Runs of each session.
+  size_t runs = 0;                  // Measured runs of each compilation.
 };
 
 /// Compiles `model` again without the budget of `request`, and measures it in turns with the
-/// artifact at the path `fitted`, which was compiled with the budget. The measurement takes about
-/// 1.5 seconds, and at least five runs of each. Inputs are random. Throws ToolError, also if the
-/// default device cannot run the request's profiles.
+/// artifact (compiled model) at the path `fitted`, which was compiled with the budget. The
+/// measurement ends when 1.5 seconds have passed and each of the two has run five times. Inputs are
+/// random. Throws ToolError, also if the default device cannot run the request's profiles.
 BudgetCost measureBudget(const std::string &model, const std::string &fitted,
                          CompileRequest request);
 

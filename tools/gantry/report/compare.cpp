@@ -1,3 +1,4 @@
+// Implements compare.h.
 #include "tools/gantry/report/compare.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Implements plan_compare.h.
 #include "tools/gantry/report/plan_compare.h"
 
 #include "tools/gantry/report/terminal.h"

@@ -1,3 +1,4 @@
+// Implements plan_svg.h.
 #include "tools/gantry/report/plan_svg.h"
 
 #include "engine/op_kind/op_kind.h"
@@ -60,7 +61,7 @@ std::string style() {
 /// A part of a rectangle: the time during which one tensor occupies it.
 struct Segment {
   const ValueInfo *value;
-  double begin, end; // On the x axis: the first command, and the one after the last.
+  double begin, end; // On the x axis: the first command, and the command after the last one.
 };
 
 /// Tensors that share storage: results computed in place, or the parts of a concatenation. They are
@@ -203,7 +204,7 @@ uint64_t tickStep(uint64_t height) {
   return step;
 }
 
-/// Returns "1.5 MiB": a size in the unit of the axis' largest value, without trailing zeros.
+/// Returns a size in the unit of the axis' largest value, without trailing zeros: "1.5 MiB".
 std::string tickText(uint64_t bytes, uint64_t height) {
   static constexpr const char *kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   int unit = 0;

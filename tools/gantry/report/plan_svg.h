@@ -1,5 +1,6 @@
-// Draws the picture of an arena as SVG. The x axis is time, counted in commands. The y axis is the
-// address in the arena, in bytes. Each tensor is a rectangle.
+// Draws the picture of an arena as SVG. An arena is the memory of the tensors that exist only
+// during a run of a compiled model. The x axis is time, counted in commands. The y axis is the
+// offset in the arena, in bytes. Each tensor is a rectangle.
 //
 // A rectangle spans the commands during which its tensor is alive, and the tensor's byte range.
 // Tensors that share storage (results computed in place, parts of a concatenation) are drawn as one

@@ -1,3 +1,4 @@
+// Implements preview.h.
 #include "tools/gantry/report/preview.h"
 
 #include <algorithm>

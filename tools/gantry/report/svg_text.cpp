@@ -1,3 +1,4 @@
+// Implements svg_text.h.
 #include "tools/gantry/report/svg_text.h"
 
 #include <cstdint>

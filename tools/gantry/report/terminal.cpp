@@ -1,3 +1,4 @@
+// Implements terminal.h.
 #include "tools/gantry/report/terminal.h"
 
 #include "tools/gantry/error.h"

@@ -1,3 +1,4 @@
+// Implements cached_model.h.
 #include "tools/gantry/runtime/cached_model.h"
 
 #include "tools/gantry/cache/model_cache.h"
@@ -70,7 +71,8 @@ int64_t systemNs() {
       .count();
 }
 
-/// Loads the first variant of an artifact. The file may be deleted afterwards.
+/// Loads the first variant of an artifact (the program for one device profile). The file may be
+/// deleted afterwards.
 ProgramHandle load(const std::filesystem::path &path) {
   gantry_program_t *program = nullptr;
   check(gantry_program_load(path.c_str(), &program));

@@ -8,10 +8,10 @@
 
 namespace gantry::tool {
 
-/// Loads the artifact that an earlier command compiled from the same content, with the same options
-/// and the same compiler, or compiles the model. If the cache cannot be used, prints the reason in
-/// one line and compiles into a file without a name, which an interrupted command does not leave
-/// behind.
+/// Loads the artifact (compiled model) that an earlier command compiled from the same content, with
+/// the same options and the same compiler, or compiles the model. If the cache cannot be used,
+/// prints the reason in one line and compiles into a file without a name, so that an interrupted
+/// command leaves no file behind.
 LoadedModel compileOrFind(const std::string &model, const CompileRequest &request);
 
 /// Returns the maximum size of the cache in bytes: GANTRY_CACHE_SIZE, else 4 GiB. 0 disables the

@@ -1,3 +1,4 @@
+// Implements device_profiles.h.
 #include "tools/gantry/runtime/device_profiles.h"
 
 #include "tools/gantry/runtime/model.h"

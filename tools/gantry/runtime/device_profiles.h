@@ -1,4 +1,5 @@
-// Chooses the device profiles that a model is compiled for if the user names none.
+// Chooses the device profiles that a model is compiled for if the user names none. A device profile
+// is a named list of limits, features and preferred ways to access buffers of a kind of device.
 //
 // Threads: one thread at a time. Errors: only profileToRun() throws.
 #pragma once
@@ -15,14 +16,15 @@ inline constexpr const char *kBaselineProfile = "vulkan:generic";
 /// Returns the devices of this machine in the preferred order; empty if Vulkan is not available.
 std::vector<gantry_device_info_t> devicesOrNone();
 
-/// Returns the profiles that `compile` makes variants for: the baseline, then the profile of each
-/// usable hardware device and of the device that GANTRY_DEVICE names. If there is no hardware
-/// device and GANTRY_DEVICE is not set, the profiles of software devices follow the baseline.
+/// Returns the profiles that `gantry compile` compiles a program for: the baseline, then the
+/// profile of each usable hardware device and of the device that GANTRY_DEVICE names. If there is
+/// no hardware device and GANTRY_DEVICE is not set, the profiles of software devices follow the
+/// baseline.
 std::vector<std::string> profilesOfThisMachine();
 
-/// Returns the profile that `run`, `bench` and `tune` compile a model for: `asked`, else the
-/// profile of the device that --device names or of the default device. Throws ToolError if the
-/// device cannot be opened.
+/// Returns the profile that `run`, `bench` and `tune` compile a model for: `asked` (the value of
+/// --profile), else the profile of the device that --device names or of the default device. Throws
+/// ToolError if the device cannot be opened.
 std::vector<std::string> profileToRun(const std::string &asked, const std::string &device);
 
 /// Returns the profile of the default device, which `inspect` compiles a model for; the baseline if

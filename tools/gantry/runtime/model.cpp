@@ -1,3 +1,4 @@
+// Implements model.h.
 #include "tools/gantry/runtime/model.h"
 
 #include "tools/gantry/runtime/cached_model.h"
@@ -302,8 +303,8 @@ Description describe(const gantry_program_t *program, const std::map<std::string
       text = describeJson(program, sizes);
       description = parseDescription(text);
     } catch (const ToolError &) {
-      // Without --dim, the max sizes were tried. If the model does not accept all of them at once,
-      // the description keeps its expressions.
+      // If --dim was not given, the max sizes of the dimensions were tried. If the model does not
+      // accept all of them at once, the description keeps its expressions.
       if (!dims.empty())
         throw;
     }

@@ -1,6 +1,7 @@
-// Turns a path on the command line into a loaded program. An artifact is loaded; a model is first
-// found in the user's cache (cache/model_cache.h) or compiled. This file also has RAII handles over
-// the runtime's C API, and functions that turn errors of both C APIs into ToolError.
+// Turns a path on the command line into a loaded program. An artifact, which is a compiled model (a
+// .gantry file), is loaded. A model (.onnx, .mlir) is first found in the user's cache
+// (cache/model_cache.h) or compiled. This file also has RAII handles over the runtime's C API, and
+// functions that turn errors of the runtime's and the compiler's C APIs into ToolError.
 //
 // Threads: one thread at a time.
 #pragma once
@@ -44,13 +45,13 @@ struct CompileRequest {
   bool strips = true;                   // Whether chains of operators may run in strips of rows.
   bool shareKernels = true;             // Whether kernels that differ only in sizes may be one.
   uint32_t sharedMemory = 0;            // Limit per workgroup in bytes; 0: the profile's.
-  uint64_t memoryBudget = 0;            // Limit of the arena in bytes; 0: none.
+  uint64_t memoryBudget = 0;            // Limit for intermediate tensors in bytes; 0: none.
   std::string tuning;                   // Path of a table of measured tiles; empty: none.
   bool builtInTuning = true;            // Whether the compiler's own table is used.
   uint32_t tileCandidate = 0;           // Rank of each kernel's tile by predicted time; 0: fastest.
   bool halfPrecision = false;           // Whether f32 values are stored as f16.
   std::vector<DimRange> dims;           // Ranges of dynamic dimensions.
-  std::vector<std::string> donated;     // Names of donated inputs.
+  std::vector<std::string> donated;     // Names of inputs whose memory a run may reuse.
   std::vector<std::string> states;      // "INPUT=OUTPUT" or "INPUT": ports that share a buffer.
   bool training = false;                // Whether the model's training step is compiled.
   std::vector<std::string> nativeChips; // Chips that dumpNative writes assembly for.
@@ -71,14 +72,14 @@ struct CompileReport {
 CompileReport compileModel(const std::string &model, const std::string &output,
                            const CompileRequest &request);
 
-/// Throws ToolError if `output` is a folder, is the model itself, or is in no existing folder. It
-/// is called before long work.
+/// Throws ToolError if `output` is a folder, is the model itself, or is in no existing folder.
+/// Callers check this before they begin long work.
 void checkOutput(const std::filesystem::path &model, const std::filesystem::path &output);
 
 /// A loaded program and its origin.
 struct LoadedModel {
   ProgramHandle program;
-  bool compiled = false;     // Whether the path was a model; else it was an artifact.
+  bool compiled = false;     // Whether the path was that of a model; else it was an artifact's.
   bool cached = false;       // Whether the program came from the cache.
   double compileSeconds = 0; // 0 for an artifact or a program from the cache.
 };
@@ -93,8 +94,9 @@ bool isArtifact(const std::string &path);
 /// Throws ToolError if --profile is given for an artifact or --variant for a model.
 void checkChoice(const std::string &model, const std::string &profile, const std::string &variant);
 
-/// Loads an artifact, or compiles a model. `variant` is the profile of the artifact's variant to
-/// load; if it is empty, sessions choose the variant.
+/// Loads an artifact, or compiles a model. An artifact may contain several variants, programs that
+/// were compiled for different device profiles. `variant` is the profile of the variant to load; if
+/// it is empty, sessions choose the variant that fits their device.
 LoadedModel loadModel(const std::string &path, const CompileRequest &request = {},
                       const std::string &variant = "");
 

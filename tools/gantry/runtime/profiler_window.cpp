@@ -1,3 +1,4 @@
+// Implements profiler_window.h.
 #include "tools/gantry/runtime/profiler_window.h"
 
 #include "tools/gantry/error.h"
@@ -64,8 +65,8 @@ ProfilerWindow::ProfilerWindow() {
   if (attach != nullptr && std::strcmp(attach, "0") == 0)
     throw ToolError(ExitCode::kBadInput,
                     "--profile attaches a viewer, but GANTRY_ATTACH=0 forbids it; unset it");
-  // Without this, the runtime does not measure every run on a software device, and the profiler
-  // shows this run only.
+  // On a software device the runtime by default measures the dispatches of only some runs. `gantry
+  // run` has a single run, which must be measured.
   setenv("GANTRY_TRACE_TIMES", "all", 0);
   program_ = findProgram();
   if (!isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY"))

@@ -1,3 +1,4 @@
+// Implements session.h.
 #include "tools/gantry/runtime/session.h"
 
 #include <algorithm>

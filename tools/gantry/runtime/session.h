@@ -21,14 +21,16 @@ struct SessionRequest {
 
 class HostSession {
 public:
-  /// Opens the device and creates a session of the program, which the session keeps alive. Throws
-  /// ToolError, also if the device lacks the requested binding.
+  /// Opens the device and creates a session of the program; the session keeps the program alive.
+  /// Throws ToolError, also if the device does not support the requested binding, the way in which
+  /// kernels access buffers.
   HostSession(gantry_program_t *program, const SessionRequest &request);
 
-  /// Binds the inputs and allocates outputs for them; run() may then be called any number of times.
-  /// The inputs are not copied: they must live, unchanged, until the last run. An input that
-  /// belongs to a state is an exception: bind() writes it to the state. If the input is a default
-  /// Tensor, nothing is written, and the state must have a value already.
+  /// Binds the inputs and allocates outputs of the sizes that follow from the inputs; run() may
+  /// then be called any number of times. The inputs are not copied: they must live, unchanged,
+  /// until the last run. An input that belongs to a state (a buffer that keeps its value from run
+  /// to run) is an exception: bind() copies it to the state. If such an input is a default Tensor,
+  /// nothing is copied, and the state must have a value already.
   void bind(const std::vector<Tensor> &inputs);
   void run();
   /// Copies the present values of the states to the outputs that belong to them.
@@ -39,7 +41,8 @@ public:
   void saveStates(const std::string &path);
 
   const std::vector<Tensor> &outputs() const { return outputs_; }
-  /// Returns the variant that the session runs.
+  /// Returns the program that the session runs: the variant that was compiled for the profile of
+  /// the session's device, or a more general one.
   ProgramHandle program() const;
   gantry_statistics_t statistics() const;
   gantry_device_info_t deviceInfo() const;

@@ -1,4 +1,4 @@
-// gantry export: writes a capture in the format of another tool.
+// gantry export: writes a capture (a recorded trace, a .gtrace file) in the format of another tool.
 #include "engine/trace/export/export.h"
 
 #include "tools/gantry/commands/commands.h"

@@ -1,4 +1,4 @@
-// gantry record: runs a command and records its memory and dispatches to a file.
+// gantry record: runs a command and records its memory and dispatches (kernel launches) to a file.
 //
 // The runtime in the command's process does the recording, because GANTRY_TRACE is set in its
 // environment. This process waits for the command, forwards signals to it, and checks the recording

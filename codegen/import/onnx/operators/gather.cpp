@@ -3,8 +3,9 @@
 //
 // The body of the generic computes the positions. A negative index counts from the end, and an
 // index out of range is clamped, so that no kernel reads outside of its operand. In a Gather with a
-// single constant index along a static dimension, and in a Gather from shape contents (tensor.h),
-// an index out of range fails the import instead.
+// single constant index along a static dimension, and in a Gather from a tensor whose elements are
+// known as expressions of dimensions (Tensor::content), an index out of range fails the import
+// instead.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -216,6 +217,38 @@ Scalar mirroredIndex(BodyBuilder &b, llvm::StringRef mode, Scalar position, Dim 
   return b.min(phase, b.sub(period, phase));
 }
 
+// Returns x with `low` elements before and `high` elements after each dimension, which repeat
+// elements of x as the mode says. Throws ImportError (bad input) if there are none to repeat, or if
+// the mode is none of edge, reflect and wrap.
+Tensor padRepeating(ImportContext &import, const Tensor &x, const Dims &low, const Dims &high,
+                    const std::string &mode) {
+  if (mode != "edge" && mode != "reflect" && mode != "wrap")
+    failBadInput("the mode is \"" + mode + "\"; it must be constant, edge, reflect or wrap");
+  GenericSpec spec;
+  const unsigned rank = x.rank();
+  spec.reduction.assign(rank, false);
+  spec.resultType = x.type;
+  spec.captured.push_back(x);
+  for (unsigned i = 0; i < rank; ++i) {
+    spec.resultDims.push_back(addDims(addDims(x.dims[i], low[i]), high[i]));
+    spec.usesDims |= !staticDim(x.dims[i]) || !staticDim(low[i]);
+    if (staticDim(x.dims[i]) == 0 && (staticDim(low[i]) != 0 || staticDim(high[i]) != 0))
+      failBadInput("dimension " + llvm::Twine(i) + " of " + describeDims(x.dims) +
+                   " has no elements that the mode \"" + mode + "\" could repeat");
+  }
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar>, Scalar) {
+    llvm::SmallVector<Scalar> at;
+    for (unsigned i = 0; i < rank; ++i) {
+      Scalar position = b.loopIndex(i);
+      if (staticDim(low[i]) != 0 || staticDim(high[i]) != 0)
+        position = mirroredIndex(b, mode, b.sub(position, b.dimension(low[i])), x.dims[i]);
+      at.push_back(position);
+    }
+    return b.extract(0, at);
+  };
+  return import.generic(spec);
+}
+
 void importPad(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   const std::string mode = node.stringAttribute("mode", "constant");
@@ -272,28 +305,7 @@ void importPad(ImportContext &import, const Node &node) {
   x = slice(import, x, starts, sizes, steps);
   if (mode == "constant")
     return import.setOutput(node, 0, pad(import, x, low, high, value));
-  if (mode != "edge" && mode != "reflect" && mode != "wrap")
-    failBadInput("the mode is \"" + mode + "\"; it must be constant, edge, reflect or wrap");
-  GenericSpec spec;
-  const unsigned rank = x.rank();
-  spec.reduction.assign(rank, false);
-  spec.resultType = x.type;
-  spec.captured.push_back(x);
-  for (unsigned i = 0; i < rank; ++i) {
-    spec.resultDims.push_back(addDims(addDims(x.dims[i], low[i]), high[i]));
-    spec.usesDims |= !staticDim(x.dims[i]) || !staticDim(low[i]);
-  }
-  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar>, Scalar) {
-    llvm::SmallVector<Scalar> at;
-    for (unsigned i = 0; i < rank; ++i) {
-      Scalar position = b.loopIndex(i);
-      if (staticDim(low[i]) != 0 || staticDim(high[i]) != 0)
-        position = mirroredIndex(b, mode, b.sub(position, b.dimension(low[i])), x.dims[i]);
-      at.push_back(position);
-    }
-    return b.extract(0, at);
-  };
-  import.setOutput(node, 0, import.generic(spec));
+  import.setOutput(node, 0, padRepeating(import, x, low, high, mode));
 }
 
 } // namespace

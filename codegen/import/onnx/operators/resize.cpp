@@ -24,7 +24,7 @@ namespace gantry::importer {
 
 namespace {
 
-// The node's attributes, with the values that ONNX defines.
+// The node's attributes, with the defaults of ONNX.
 struct Mode {
   std::string mode = "nearest", coordinates = "half_pixel", nearest = "round_prefer_floor";
   double cubic = -0.75;
@@ -511,11 +511,11 @@ void resizeTo(ImportContext &import, const Node &node, const Tensor &x, const Ta
     axis.in = *staticDim(x.dims[i]);
     axis.out = *staticDim(target.dims[i]);
     import.tensorType(x.type, target.dims); // Checks the size before the tables are filled.
-    if (axis.out > (int64_t(1) << 28) || axis.in < 1)
+    if (axis.out > (int64_t(1) << 28) || axis.out < 1 || axis.in < 1)
       failBadInput(
           "impossible shape: resizing " + describeDims(x.dims) + " to " +
           describeDims(target.dims) +
-          "; a resized dimension must have at least 1 element before and at most 2^28 after");
+          "; a resized dimension must have at least 1 element before, and 1 to 2^28 after");
     computeTaps(mode, axis);
     axes.push_back(std::move(axis));
   }
