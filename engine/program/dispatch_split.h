@@ -32,8 +32,8 @@ struct DispatchPart {
   /// The part's first workgroup, counted from its first slice if it has slices, and its workgroup
   /// counts.
   std::array<uint32_t, 3> first{}, count{};
-  uint64_t slice = 0;                       // The first slice that the part binds.
-  uint64_t slices = 0;                      // Number of slices; 0: the part binds whole buffers.
+  uint64_t slice = 0;  // The first slice that the part binds.
+  uint64_t slices = 0; // Number of slices; 0: the part binds whole buffers.
 };
 
 inline constexpr uint64_t kBindWhole = UINT64_MAX;
