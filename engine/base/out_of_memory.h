@@ -28,6 +28,7 @@
 #include "engine/base/status.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <vector>
 
@@ -59,11 +60,11 @@ private:
 /// frees a block of that size with the non-throwing operator new, which does not use the reserve.
 template <typename T> Status tryResize(std::vector<T> &array, size_t count, const char *what) {
   if (count > array.capacity()) {
-    void *probe =
-        count > array.max_size() ? nullptr : ::operator new(count * sizeof(T), std::nothrow);
+    const size_t bytes = count > array.max_size() ? SIZE_MAX : count * sizeof(T);
+    void *probe = bytes == SIZE_MAX ? nullptr : ::operator new(bytes, std::nothrow);
     if (probe == nullptr)
-      return statusf(StatusCode::kOutOfMemory, "the host has no memory for %zu elements of %s",
-                     count, what);
+      return statusf(StatusCode::kOutOfMemory, "the host has no memory for %zu bytes of %s", bytes,
+                     what);
     ::operator delete(probe);
     array.reserve(count); // resize() alone may allocate more than `count` elements.
   }
