@@ -84,7 +84,8 @@ class CheckHouse(unittest.TestCase):
             self.kept({"engine/a.cpp": function(80, head).replace("\n}\n", f"\n{end}\n")})
         member = "struct A {\n  std::function<void()> work = [this] {\n" + "  step();\n" * 79 + "  };\n};\n"
         self.broken({"engine/a.h": member}, "a.h:2: a function of 81 lines")
-        self.broken({"engine/a.h": "#define WORK(x) \\\n" + "  step(x); \\\n" * 79 + "  step(x)\n"}, "81 lines")
+        macro = "#define WORK(x) \\\n" + "  step(x); \\\n" * 79 + "  step(x)\n"
+        self.broken({"engine/a.h": "// A comment that is longer than one space.\n\n" + macro}, "a.h:3: a function of 81 lines")
         self.broken({"engine/a.comp": function(81, "void main() {")}, "81 lines")
         code = "def A {\n  let extraClassDeclaration = [{\n" + function(81) + "  }];\n}\n"
         self.broken({"codegen/a.td": code}, "a.td:3: a function of 81 lines")

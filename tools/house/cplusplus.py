@@ -60,9 +60,10 @@ def without_comments(text, keeps_literals):
 
 def macros(text):
     """Yields (number of the first line, number of lines, first line) of each macro definition."""
-    for match in DIRECTIVE.finditer(without_comments(text, keeps_literals=True)):
+    code = without_comments(text, keeps_literals=True)
+    for match in DIRECTIVE.finditer(code):
         if re.match(r"\s*#\s*define\b", match.group()):
-            yield text.count("\n", 0, match.start()) + 1, match.group().count("\n") + 1, match.group().split("\n")[0]
+            yield code.count("\n", 0, match.start()) + 1, match.group().count("\n") + 1, match.group().split("\n")[0]
 
 
 class Scanner:
@@ -72,6 +73,7 @@ class Scanner:
         self.functions, self.constants = [], []
 
     def line_of(self, at):
+        """Returns the number of the line at a position of the code, from 1."""
         return self.code.count("\n", 0, at) + 1
 
     def closing(self, at):
@@ -153,6 +155,7 @@ class Scanner:
             at += 1
 
     def constant(self, start, end, in_class):
+        """Adds the variable that code[start:end] declares, if it is a constant. In a class only static members are."""
         text = TEMPLATE.sub("", " ".join(self.code[start:end].split()))
         match = CONSTANT.match(text)
         if not match or in_class and "static" not in text:
@@ -162,11 +165,13 @@ class Scanner:
         self.constants.append((self.line_of(self.skip_space(start)), match.group(1)))
 
     def skip_space(self, at):
+        """Returns the position of the first letter from `at` on that is no space."""
         while self.code[at].isspace():
             at += 1
         return at
 
     def enumerators(self, begin, end):
+        """Adds the enumerators in code[begin:end], the inside of an enumeration's braces."""
         at = begin
         for part in re.sub(r"\([^()]*\)", lambda m: " " * len(m.group()), self.code[begin:end]).split(","):
             if part.strip():
