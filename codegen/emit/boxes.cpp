@@ -129,6 +129,12 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
       values[*entry.inPlace].storage = *entry.inPlace;
     commands.push_back(std::move(entry));
   }
+  // The caller reads the outputs at the end.
+  hazards::StorageCommand last;
+  for (const auto &output : program.outputs)
+    if (const uint32_t value = output->value; isChecked(value))
+      last.reads.push_back(value);
+  commands.push_back(std::move(last));
   return hazards::checkStorage(values, commands);
 }
 

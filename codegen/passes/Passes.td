@@ -551,7 +551,7 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
 
     An interleaved `gantry.concat`, which the importer makes, stays as it is. If a tensor is its input
     several times (equal phases of a transposed convolution), the tensor is copied for the second and
-    later places.
+    later places. An input that no operator computes, such as a reshape, is copied too.
 
     Before: `%c = tensor.concat dim(1) %a, %b : (tensor<1x64x8x8xf32>, tensor<1x32x8x8xf32>) -> …`.
     After: `%c = gantry.concat %a, %b along 1 : …`.

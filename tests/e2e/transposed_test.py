@@ -49,9 +49,16 @@ INTERLEAVED = [
     (16, 16, 16, [4, 5], [2, 2], [2, 2], [1, 1], [0, 0, 0, 0], [0, 0], False),
 ]
 
+# Cases without a bias in which the groups are computed as images, so that the result of a phase is a reshape.
+GROUPS_AS_IMAGES = [
+    (6, 9, 3, [4, 5], [4, 4], [2, 2], [1, 1], [1, 1, 1, 1], [0, 0], False),
+    (21, 24, 3, [6, 12], [3, 4], [1, 2], [1, 1], [0, 0, 1, 2], [0, 0], False),
+    (10, 14, 2, [5], [4], [2], [1], [1, 1], [0], False),
+]
 
-def model(case, joined=False, equal=False):
-    """joined: the output is concatenated with another tensor, and a convolution reads the result. equal: all weights
+
+def model(case, joined=False, equal=False, relu=True):
+    """relu: Relu follows the transposed convolution. joined: the output is concatenated with another tensor, and a convolution reads the result. equal: all weights
     are equal, so that the phases are equal too, as in an upsampling by repetition."""
     channels, outputs, group, sizes, kernel, strides, dilations, pads, output_padding, bias = case
     graph = onnx_file.Graph([2, channels] + sizes)
@@ -62,7 +69,8 @@ def model(case, joined=False, equal=False):
         inputs.append(graph.weight([outputs], 1.0))
     y = graph.node("ConvTranspose", inputs, outputs, kernel_shape=kernel, strides=strides, dilations=dilations, pads=pads,
                    output_padding=output_padding, group=group)
-    y = graph.node("Relu", [y], outputs)
+    if relu:
+        y = graph.node("Relu", [y], outputs)
     rank = len(sizes)
     result = [(sizes[i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 + output_padding[i] - pads[i] -
               pads[rank + i] for i in range(rank)]
@@ -99,6 +107,17 @@ def counted(test, case, expected, **options):
     return said
 
 
+def uncopied(test, case, **options):
+    """Compares the outputs, and checks that no command copies the results of the phases. Copies of their operands are
+    allowed: the padding comes before the reshape to images."""
+    said = compared(test, case, **options)
+    commands = json.loads(test.call("inspect", test.artifact(), "--json"))["commands"]
+    copies = [command["copy_reason"] for command in commands if command["copy_reason"] == "no operator computes the tensor"]
+    if copies:
+        raise Failure(f"copies: {copies}")
+    return said
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gantry", required=True)
@@ -112,6 +131,11 @@ def main():
         name = "x".join(map(str, case[:2] + tuple(case[3]) + tuple(case[4]))) + f" stride {case[5]} in place"
         test.check(name, counted, test, case, expected)
         test.check(name + ", concatenated", lambda: counted(test, case, expected + 2, joined=True))
+    for case in GROUPS_AS_IMAGES:
+        name = "x".join(map(str, case[:3] + tuple(case[3]))) + f" stride {case[5]}, groups as images"
+        test.check(name, lambda: uncopied(test, case, relu=False))
+        test.check(name + ", Relu", lambda: uncopied(test, case))
+        test.check(name + ", concatenated", lambda: compared(test, case, joined=True))
     # Four commands: one for all phases, two copies (a column, then a row), and Relu.
     test.check("equal phases", lambda: counted(test, INTERLEAVED[-1], 4, equal=True))
     test.finish()

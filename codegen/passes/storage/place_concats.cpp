@@ -120,7 +120,7 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     // The copies that the pass adds need the sizes of arguments at the start of the function.
     hoistArgumentDims(function.getBody().front());
     for (ConcatOp interleaved : function.getOps<ConcatOp>())
-      copyRepeated(interleaved);
+      copyInputs(interleaved);
     // The last concatenation is placed first. When an earlier one is placed, its inputs may then
     // lie in the storage of a later one already.
     llvm::SmallVector<tensor::ConcatOp> concats(function.getOps<tensor::ConcatOp>());
@@ -131,16 +131,23 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
     }
   }
 
-  /// If a tensor is an input of an interleaving gantry.concat several times, makes each input after
-  /// the first a copy, because the tensor cannot lie at several places.
-  static void copyRepeated(ConcatOp interleaved) {
+  /// Makes an input of an interleaving gantry.concat a copy if no operator can write it into the
+  /// result: if no operator computes it, or if it is an input several times, because a tensor
+  /// cannot lie at several places.
+  static void copyInputs(ConcatOp interleaved) {
     llvm::DenseSet<Value> seen;
     OpBuilder builder(interleaved);
-    for (OpOperand &use : interleaved->getOpOperands())
-      if (!seen.insert(use.get()).second) {
-        use.set(copyTensor(builder, interleaved.getLoc(), use.get()));
-        noteReason(use.get().getDefiningOp(), "the tensor is interleaved several times");
-      }
+    for (OpOperand &use : interleaved->getOpOperands()) {
+      Value input = use.get();
+      const bool isFirst = seen.insert(input).second;
+      const bool isWritten =
+          input.getDefiningOp<linalg::GenericOp>() || input.getDefiningOp<ConcatOp>();
+      if (isFirst && isWritten)
+        continue;
+      use.set(copyTensor(builder, interleaved.getLoc(), input));
+      noteReason(use.get().getDefiningOp(), isFirst ? "no operator computes the tensor"
+                                                    : "the tensor is interleaved several times");
+    }
   }
 
   /// Returns why a concatenation cannot be a view, for reasons that do not depend on the operators

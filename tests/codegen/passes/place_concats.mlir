@@ -436,3 +436,26 @@ func.func @interleaved(%x: tensor<16x16xf32>, %y: tensor<8x32xf32>, %z: tensor<8
   %6 = gantry.concat %5, %5 along 1 interleaved : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x32xf32>
   return %4, %6 : tensor<24x32xf32>, tensor<8x32xf32>
 }
+
+// -----
+
+// A reshape of an operator's result is interleaved with an input of the function. No operator can write them into the
+// result, so both are copied.
+// CHECK-LABEL: func @interleaved_views
+// CHECK: gantry.concat %{{.*}}, %{{.*}} along 1 interleaved
+// PLACE-LABEL: func @interleaved_views
+// PLACE: math.exp
+// PLACE: gantry.dispatch({{.*}}copy_reason = "no operator computes the tensor", layouts = [#gantry.layout<[]>, #gantry.layout<[], within = [16, 32], steps = [1, 2]>]
+// PLACE: gantry.dispatch({{.*}}copy_reason = "no operator computes the tensor", layouts = [#gantry.layout<[]>, #gantry.layout<[], within = [16, 32], start = 1, steps = [1, 2]>]
+#id3 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+func.func @interleaved_views(%x: tensor<4x4x16xf32>, %y: tensor<16x16xf32>) -> tensor<16x32xf32> {
+  %e = tensor.empty() : tensor<4x4x16xf32>
+  %0 = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<4x4x16xf32>) outs(%e : tensor<4x4x16xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<4x4x16xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<4x4x16xf32> into tensor<16x16xf32>
+  %2 = gantry.concat %1, %y along 1 interleaved : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x32xf32>
+  return %2 : tensor<16x32xf32>
+}

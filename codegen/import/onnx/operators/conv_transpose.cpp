@@ -435,8 +435,20 @@ Tensor sumInPhases(ImportContext &import, const TransposedConv &conv,
   return unfold(import, conv, import.generic(spec));
 }
 
+/// Returns the tensor whose reshapes `tensor` is: the result of an operator. convolve() reshapes
+/// the result if it computes the groups as images.
+mlir::Value withoutReshapes(mlir::Value tensor) {
+  while (mlir::Operation *op = tensor.getDefiningOp()) {
+    if (!mlir::isa<mlir::tensor::ExpandShapeOp, mlir::tensor::CollapseShapeOp>(op))
+      break;
+    tensor = op->getOperand(0);
+  }
+  return tensor;
+}
+
 /// Computes each phase as a convolution, adds the bias to each, and interleaves the phases with
-/// gantry.concat.
+/// gantry.concat. Its inputs must be results of operators, which then write into its result; so
+/// phases whose groups are images are interleaved as images.
 Tensor interleavePhases(ImportContext &import, const TransposedConv &conv,
                         llvm::ArrayRef<Phase> phases, const std::optional<Tensor> &bias) {
   // The convolutions for each position in the output modulo the strides, in row-major order.
@@ -459,6 +471,11 @@ Tensor interleavePhases(ImportContext &import, const TransposedConv &conv,
       position[axis] = 0;
     }
   }
+  Dims images{mulDims(conv.x.dims[0], import.number(conv.group)), import.number(conv.outPerGroup)};
+  images.append(results.front().dims.begin() + 2, results.front().dims.end());
+  if (withoutReshapes(import.valueOf(results.front())) != import.valueOf(results.front()))
+    for (Tensor &result : results)
+      result = import.fromValue(conv.x.type, images, withoutReshapes(import.valueOf(result)));
   for (size_t axis = conv.spatial; axis-- > 0;) {
     const int64_t stride = conv.windows.strides[axis];
     if (stride == 1)
@@ -477,7 +494,9 @@ Tensor interleavePhases(ImportContext &import, const TransposedConv &conv,
     }
     results = std::move(joined);
   }
-  return results.front();
+  Dims dims{conv.x.dims[0], import.number(conv.outPerGroup * conv.group)};
+  dims.append(conv.outputs);
+  return reshape(import, results.front(), dims);
 }
 
 /// Moves the rows of the phases to their places in the output, with one operator. phases: [n, phase
