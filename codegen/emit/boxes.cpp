@@ -129,7 +129,7 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
       values[*entry.inPlace].storage = *entry.inPlace;
     commands.push_back(std::move(entry));
   }
-  // The caller reads the outputs at the end.
+  // The caller reads the outputs after the last command.
   hazards::StorageCommand last;
   for (const auto &output : program.outputs)
     if (const uint32_t value = output->value; isChecked(value))

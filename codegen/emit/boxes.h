@@ -27,7 +27,8 @@ std::vector<uint32_t> boxExprs(ShapeExprs &exprs, const Placement &place, Layout
 Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs);
 
 /// Checks with hazards::checkStorage() that no command of a static program overwrites a value that
-/// a later command reads. The message of an error names the values and the command.
+/// a later command or, in an output, the caller reads, and that commands write every byte that is
+/// read. The message of an error names the value and the command.
 Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs);
 
 } // namespace gantry::codegen

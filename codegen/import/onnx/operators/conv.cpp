@@ -52,40 +52,34 @@ Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const 
   return convolve(import, x, filter, windows, group, sum);
 }
 
-namespace {
-
-constexpr int64_t kVector = 4; // Elements that a kernel loads or stores at once.
-
-/// Returns whether the groups become images of a larger batch, so that each image has the channels
-/// of one group. Otherwise one loop goes over the output channels of all groups. If kVector does
-/// not divide the channels of a group, a vector of channels would then extend over two groups. A
-/// dynamic number of channels cannot be divided among images.
+// If the channels of a group are no multiple of a vector, a vector of channels would extend over
+// two groups where one loop goes over the output channels of all groups. A dynamic number of
+// channels cannot be divided among images.
 bool groupsBecomeImages(Dim channels, int64_t group, int64_t inPerGroup, int64_t outPerGroup) {
+  constexpr int64_t kVector = 4; // Elements that a kernel loads or stores at once.
   return staticDim(channels) && group > 1 && inPerGroup > 1 &&
          (inPerGroup % kVector != 0 || outPerGroup % kVector != 0);
 }
 
-/// Divides the channels of images: from [n, group * c, ...] to [n * group, c, ...].
 Tensor imagesOfGroups(ImportContext &import, const Tensor &x, int64_t group, int64_t inPerGroup) {
   Dims dims{mulDims(x.dims[0], import.number(group)), import.number(inPerGroup)};
   dims.append(x.dims.begin() + 2, x.dims.end());
   return reshape(import, x, dims);
 }
 
-} // namespace
+namespace {
 
-Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter, const Windows &w,
-                int64_t group, const ConvolutionSum &sum) {
+/// Implements convolve() and, with asImages, convolveImages().
+Tensor sumWindows(ImportContext &import, const Tensor &x, const Tensor &filter, const Windows &w,
+                  int64_t group, bool asImages, const ConvolutionSum &sum) {
   const unsigned spatial = x.rank() - 2;
   const llvm::SmallVector<int64_t> filterDims = staticDims(filter.dims, "the filter");
   const int64_t outChannels = filterDims[0], inPerGroup = filterDims[1];
   const int64_t outPerGroup = outChannels / group;
-  const bool asImages = groupsBecomeImages(x.dims[1], group, inPerGroup, outPerGroup);
   llvm::SmallVector<Dim> low(2, import.number(0)), high(2, import.number(0));
   low.append(w.padLow);
   high.append(w.padHigh);
-  Tensor input = pad(import, asImages ? imagesOfGroups(import, x, group, inPerGroup) : x, low, high,
-                     sum.padding);
+  Tensor input = pad(import, x, low, high, sum.padding);
 
   // Loops: image n, output channel oc, output positions, then input channel ic if a group has
   // several input channels, then the kernel's taps.
@@ -127,12 +121,26 @@ Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter, co
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar total) {
     return b.add(total, sum.term ? sum.term(b, in) : b.mul(in[0], in[1]));
   };
-  Tensor result = import.generic(spec);
-  if (!asImages)
-    return result;
+  return import.generic(spec);
+}
+
+} // namespace
+
+Tensor convolveImages(ImportContext &import, const Tensor &images, const Tensor &filter,
+                      const Windows &w, int64_t group, const ConvolutionSum &sum) {
+  return sumWindows(import, images, filter, w, group, true, sum);
+}
+
+Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter, const Windows &w,
+                int64_t group, const ConvolutionSum &sum) {
+  const llvm::SmallVector<int64_t> filterDims = staticDims(filter.dims, "the filter");
+  const int64_t outChannels = filterDims[0], inPerGroup = filterDims[1];
+  if (!groupsBecomeImages(x.dims[1], group, inPerGroup, outChannels / group))
+    return sumWindows(import, x, filter, w, group, false, sum);
   Dims dims{x.dims[0], import.number(outChannels)};
   dims.append(w.outputs.begin(), w.outputs.end());
-  return reshape(import, result, dims);
+  const Tensor images = imagesOfGroups(import, x, group, inPerGroup);
+  return reshape(import, convolveImages(import, images, filter, w, group, sum), dims);
 }
 
 void importConvolution(ImportContext &import, const Node &node, std::optional<Tensor> givenFilter,

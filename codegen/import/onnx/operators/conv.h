@@ -36,6 +36,15 @@ Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const 
 Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter,
                 const Windows &windows, int64_t group, const ConvolutionSum &sum);
 
+/// Returns whether convolve() makes the groups images of a larger batch, so that each image has the
+/// channels of one group. channels: those of x; the other numbers are channels of one group.
+bool groupsBecomeImages(Dim channels, int64_t group, int64_t inPerGroup, int64_t outPerGroup);
+/// Divides the channels of images: from [n, group * c, ...] to [n * group, c, ...].
+Tensor imagesOfGroups(ImportContext &import, const Tensor &x, int64_t group, int64_t inPerGroup);
+/// Like convolve(), but x (imagesOfGroups()) and the result have the groups as images.
+Tensor convolveImages(ImportContext &import, const Tensor &images, const Tensor &filter,
+                      const Windows &windows, int64_t group, const ConvolutionSum &sum);
+
 /// Returns in + bias, where the bias has one value for each index of dimension 1 of `in`.
 Tensor addChannelBias(ImportContext &import, const Tensor &in, const Tensor &bias);
 

@@ -303,9 +303,10 @@ Tensor operandOf(ImportContext &import, const TransposedConv &conv, const Phase 
              numberOf(conv.x.type, 0));
 }
 
-/// Returns the convolution of one or several phases that read the same elements of x.
+/// Returns the convolution of one or several phases that read the same elements of x. asImages: x
+/// and the result have the groups as images (imagesOfGroups()).
 Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
-                      llvm::ArrayRef<Phase> phases, const Rows &rows) {
+                      llvm::ArrayRef<Phase> phases, const Rows &rows, bool asImages = false) {
   llvm::SmallVector<Tensor> filters;
   for (const Phase &phase : phases)
     filters.push_back(filterOf(import, conv, phase));
@@ -318,8 +319,11 @@ Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
     windows.kernel.push_back(taps.count);
     windows.dilations.push_back(taps.dilation);
   }
-  return convolve(import, operandOf(import, conv, phases.front(), rows), concat(import, filters, 0),
-                  windows, conv.group, {conv.x.type, numberOf(conv.x.type, 0)});
+  const Tensor operand = operandOf(import, conv, phases.front(), rows);
+  const Tensor filter = concat(import, filters, 0);
+  const ConvolutionSum sum{conv.x.type, numberOf(conv.x.type, 0)};
+  return asImages ? convolveImages(import, operand, filter, windows, conv.group, sum)
+                  : convolve(import, operand, filter, windows, conv.group, sum);
 }
 
 /// Returns whether the phases may be computed together: they are computed at run time, each has
@@ -435,22 +439,17 @@ Tensor sumInPhases(ImportContext &import, const TransposedConv &conv,
   return unfold(import, conv, import.generic(spec));
 }
 
-/// Returns the tensor whose reshapes `tensor` is: the result of an operator. convolve() reshapes
-/// the result if it computes the groups as images.
-mlir::Value withoutReshapes(mlir::Value tensor) {
-  while (mlir::Operation *op = tensor.getDefiningOp()) {
-    if (!mlir::isa<mlir::tensor::ExpandShapeOp, mlir::tensor::CollapseShapeOp>(op))
-      break;
-    tensor = op->getOperand(0);
-  }
-  return tensor;
-}
-
 /// Computes each phase as a convolution, adds the bias to each, and interleaves the phases with
-/// gantry.concat. Its inputs must be results of operators, which then write into its result; so
-/// phases whose groups are images are interleaved as images.
-Tensor interleavePhases(ImportContext &import, const TransposedConv &conv,
+/// gantry.concat. The concat's inputs must be results of operators, which then write into its
+/// result. Phases whose groups are images are therefore interleaved as images, unless there is a
+/// bias, whose addition is an operator after the reshape.
+Tensor interleavePhases(ImportContext &import, const TransposedConv &given,
                         llvm::ArrayRef<Phase> phases, const std::optional<Tensor> &bias) {
+  TransposedConv conv = given;
+  const bool asImages =
+      !bias && groupsBecomeImages(conv.x.dims[1], conv.group, conv.inPerGroup, conv.outPerGroup);
+  if (asImages)
+    conv.x = imagesOfGroups(import, conv.x, conv.group, conv.inPerGroup);
   // The convolutions for each position in the output modulo the strides, in row-major order.
   llvm::SmallVector<Tensor> results;
   llvm::SmallVector<int64_t> position(conv.spatial, 0);
@@ -463,7 +462,7 @@ Tensor interleavePhases(ImportContext &import, const TransposedConv &conv,
       rows.count.push_back(ceilDivDims(conv.outputs[axis], import.number(stride)));
       phase = phase * stride + (at - rows.first.back() * stride);
     }
-    Tensor result = convolvePhases(import, conv, phases[phase], rows);
+    Tensor result = convolvePhases(import, conv, phases[phase], rows, asImages);
     results.push_back(bias ? addChannelBias(import, result, *bias) : result);
     for (size_t axis = conv.spatial; axis-- > 0;) {
       if (++position[axis] < conv.windows.strides[axis])
@@ -471,11 +470,6 @@ Tensor interleavePhases(ImportContext &import, const TransposedConv &conv,
       position[axis] = 0;
     }
   }
-  Dims images{mulDims(conv.x.dims[0], import.number(conv.group)), import.number(conv.outPerGroup)};
-  images.append(results.front().dims.begin() + 2, results.front().dims.end());
-  if (withoutReshapes(import.valueOf(results.front())) != import.valueOf(results.front()))
-    for (Tensor &result : results)
-      result = import.fromValue(conv.x.type, images, withoutReshapes(import.valueOf(result)));
   for (size_t axis = conv.spatial; axis-- > 0;) {
     const int64_t stride = conv.windows.strides[axis];
     if (stride == 1)
@@ -494,9 +488,9 @@ Tensor interleavePhases(ImportContext &import, const TransposedConv &conv,
     }
     results = std::move(joined);
   }
-  Dims dims{conv.x.dims[0], import.number(conv.outPerGroup * conv.group)};
+  Dims dims{given.x.dims[0], import.number(conv.outPerGroup * conv.group)};
   dims.append(conv.outputs);
-  return reshape(import, results.front(), dims);
+  return asImages ? reshape(import, results.front(), dims) : results.front();
 }
 
 /// Moves the rows of the phases to their places in the output, with one operator. phases: [n, phase
