@@ -217,8 +217,8 @@ HeapCode Arena::attach(uint32_t index, const BufferRequest &request) {
 
 // Updates the totals, and the limit on the bytes in the size classes. There is a limit because
 // other arenas cannot use these ranges. The limit is HeapOptions::sizeClassBytes, or the kind's
-// reserved bytes divided by its number of arenas if that is more. If the option is 0, so is the
-// limit.
+// reserved bytes divided by its number of arenas if that is more. If the option is 0, the limit is
+// 0 too.
 void Arena::publish() {
   counter_.publish(totals_);
   if (environment_.options.sizeClassBytes != 0)

@@ -1,6 +1,6 @@
 // Draws the lifetimes panel: the blocks of each address space in time × address, large blocks as
 // rectangles and small ones as a raster (level_of_detail.h). Arenas are above slabs. The heights of
-// the arenas are proportional to their sizes, and so are those of the slabs, but at another scale.
+// the arenas are proportional to their sizes. The slabs have another scale.
 #include "profiler_gui/panels/panels.h"
 
 #include "profiler_gui/model/quantity_text.h"

@@ -24,8 +24,8 @@
  *              and return OUT_OF_MEMORY.
  *   NULL       A NULL pointer argument gives INVALID_ARGUMENT unless the function says otherwise.
  *              Functions that return no status then return 0 or NULL, or do nothing.
- *   Ownership  Functions with create, load or submit in their names return an object, and so do
- *              some other functions, whose descriptions say so. The caller releases it with the
+ *   Ownership  Functions with create, load or submit in their names return an object. Some
+ *              other functions do too; their descriptions say so. The caller releases it with the
  *              *_release function of the object's type. Releasing NULL does nothing. Objects may
  *              be released in any order, because an object keeps the objects that it depends on
  *              alive. A const char* that a function returns or stores belongs to the object that

@@ -111,16 +111,19 @@ public:
 
   // ---- links of a chain ------------------------------------------------------------------------
 
-  /// Adds a Relu, unless it would leave so little of a value in f16 that the rounding of its
-  /// operand exceeds the tolerance: f16 rounds relative to the operand, and relativeError() is
-  /// relative to the result.
+  /// Adds a Relu. If it would leave so little of a value in f16 that the rounding of its operand
+  /// exceeds the tolerance, the operand is negated before: f16 rounds relative to the operand, and
+  /// relativeError() is relative to the result.
   void relu() {
-    const Tensor result = mapped(expected, [](double x) { return std::max(x, 0.0); });
+    const auto positive = [](double x) { return std::max(x, 0.0); };
     const bool isHalf = format_ == Format::kF16 || format_ == Format::kKeptAsF16;
-    if (isHalf && normOf(result) < normOf(expected) / 8)
-      return;
+    if (isHalf && normOf(mapped(expected, positive)) < normOf(expected) / 8) {
+      node("Neg", {name});
+      expected = mapped(expected, [](double x) { return -x; });
+      say(" negated");
+    }
     node("Relu", {name});
-    expected = result;
+    expected = mapped(expected, positive);
     say(" relu");
   }
   void replaceNan() {

@@ -103,7 +103,7 @@ TEST_F(HeapTest, EmptySlabsAreReusedInOtherPools) {
     return gpu->counts().allocations - before;
   };
   EXPECT_GT(fill(kMiB), 10U);
-  fill(16 * kKiB);
+  EXPECT_LE(fill(16 * kKiB), 3U);
   EXPECT_LE(stats().peakReservedBytes, 63 * kMiB);
   EXPECT_EQ(fill(kMiB), 0U);
   EXPECT_EQ(fill(16 * kKiB), 0U);
@@ -140,7 +140,7 @@ TEST_F(HeapTest, KeepsSlabsAfterManyRetakes) {
   const uint64_t third = phase();
   EXPECT_LT(first, 200U);
   EXPECT_LT(third, 20U) << "the first phase allocated " << first << " slabs";
-  EXPECT_LT(third, 1 + first / 5) << "the first phase allocated " << first << " slabs";
+  EXPECT_LT(third, 1 + first / 7) << "the first phase allocated " << first << " slabs";
   EXPECT_GT(heap->trim(), 0U);
   EXPECT_EQ(gpu->counts().liveBytes, 0U);
 }

@@ -259,8 +259,8 @@ Value MemoryAccess::loadVector(const Request &request, const IndexExpr &index, i
                                                : orZero(vector, guard, /*known=*/0, kVectorWidth);
 }
 
-/// Neighbours from the address `first` on, which are not an aligned vector: the variable part of
-/// the address is not always a multiple of four.
+/// Neighbours from the address `first` on that do not form an aligned vector, because the variable
+/// part of the address is not always a multiple of four.
 struct MemoryAccess::OddRun {
   int32_t guard; // The conditions that the guards of all members have.
   IndexExpr first;
