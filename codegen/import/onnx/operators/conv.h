@@ -41,7 +41,8 @@ Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter,
 bool groupsBecomeImages(Dim channels, int64_t group, int64_t inPerGroup, int64_t outPerGroup);
 /// Divides the channels of images: from [n, group * c, ...] to [n * group, c, ...].
 Tensor imagesOfGroups(ImportContext &import, const Tensor &x, int64_t group, int64_t inPerGroup);
-/// Like convolve(), but x (imagesOfGroups()) and the result have the groups as images.
+/// Like convolve(), but each group is an image of its own in x, which imagesOfGroups() has made,
+/// and in the result.
 Tensor convolveImages(ImportContext &import, const Tensor &images, const Tensor &filter,
                       const Windows &windows, int64_t group, const ConvolutionSum &sum);
 

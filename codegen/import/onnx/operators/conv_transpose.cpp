@@ -303,8 +303,8 @@ Tensor operandOf(ImportContext &import, const TransposedConv &conv, const Phase 
              numberOf(conv.x.type, 0));
 }
 
-/// Returns the convolution of one or several phases that read the same elements of x. asImages: x
-/// and the result have the groups as images (imagesOfGroups()).
+/// Returns the convolution of one or several phases that read the same elements of x. asImages:
+/// each group is an image of its own in x, which imagesOfGroups() has made, and in the result.
 Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
                       llvm::ArrayRef<Phase> phases, const Rows &rows, bool asImages = false) {
   llvm::SmallVector<Tensor> filters;
