@@ -25,6 +25,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
@@ -65,6 +66,11 @@ Instance readInstance(const std::string &path) {
       value.lastUse = upper - 1;
       instance.values.push_back(value);
     }
+  }
+  if (instance.values.empty()) {
+    std::cerr << path
+              << ": no buffers; expected a CSV file with the columns id, lower, upper, size\n";
+    std::exit(2);
   }
   return instance;
 }
