@@ -435,11 +435,13 @@ bool Arena::addSlab(PoolIndex pool, uint32_t slab, uint64_t sizeBytes) {
 }
 
 uint32_t Arena::takeEmptySlab(PoolIndex pool, uint64_t minBytes, uint64_t wantedBytes,
-                              uint64_t maxBytes) {
+                              uint64_t maxBytes, bool idleOnly) {
   Tlsf &tlsf = pools_[pool].tlsf;
   if (tlsf.emptyBytes() < minBytes || tlsf.emptyBytes() == 0)
     return kNone;
   const Locked locked(lock_);
+  if (idleOnly && tlsf.usedBytes() != 0)
+    return kNone;
   uint32_t best = kNone;
   uint64_t bestBytes = 0;
   for (uint32_t slab = tlsf.nextEmpty(0); slab != kNone; slab = tlsf.nextEmpty(slab + 1)) {

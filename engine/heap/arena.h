@@ -137,9 +137,10 @@ public:
   /// Adds a slab to a pool. Returns false if the host has no memory.
   bool addSlab(PoolIndex pool, uint32_t slab, uint64_t sizeBytes);
   /// Removes an empty slab of minBytes to maxBytes from a pool and returns its number: the shortest
-  /// slab of at least wantedBytes, else the longest. kNone if there is none.
-  uint32_t takeEmptySlab(PoolIndex pool, uint64_t minBytes, uint64_t wantedBytes,
-                         uint64_t maxBytes);
+  /// slab of at least wantedBytes, else the longest. kNone if there is none, or if idleOnly is set
+  /// and the pool has a used range.
+  uint32_t takeEmptySlab(PoolIndex pool, uint64_t minBytes, uint64_t wantedBytes, uint64_t maxBytes,
+                         bool idleOnly = false);
   uint64_t emptyBytes(PoolIndex pool) const { return pools_[pool].tlsf.emptyBytes(); }
 
   uint8_t kind() const { return kind_; }

@@ -12,8 +12,8 @@ constexpr uint64_t kMaxGapBytes = 512 << 10;
 // An empty slab of another pool is used instead of a new slab if it is at most this many times as
 // long as the new slab would be.
 constexpr uint64_t kMaxAdoptedFactor = 2;
-// The same factor for the case that the heap would otherwise give the empty slab back to the driver
-// and allocate a new one (growth.h, step 3b).
+// The same factor for slabs of an idle pool, and for the case that the heap would otherwise give
+// the empty slab back to the driver and allocate a new one (growth.h, steps 2b and 3b).
 constexpr uint64_t kMaxSparedFactor = 4;
 // The order in which pools give up empty slabs. Slabs of small buffers come last, because they are
 // needed again soonest.
@@ -84,17 +84,18 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
           : std::max(need,
                      std::min(retention.slabBytes(poolFor(wanted.request) == kSmallPool, reserved),
                               slabs_.maxBufferBytes()));
-  if (retention.isQuick() && adoptSlab(home, wanted, kMaxAdoptedFactor * size))
+  home.flush(); // This may empty slabs.
+  if ((retention.isQuick() && adoptSlab(home, wanted, kMaxAdoptedFactor * size, false)) ||
+      adoptSlab(home, wanted, kMaxSparedFactor * size, true))
     if (const HeapCode code = wanted.takeFrom(home); code != HeapCode::kExhausted)
       return code;
   if (reserved + size > target) {
     if (const HeapCode code = borrow(home, wanted); code != HeapCode::kExhausted)
       return code;
-    home.flush(); // This may empty slabs.
     // Even an empty slab that is kMaxSparedFactor times as long as a new slab is better than a call
     // of the driver. Its use counts as a retake (retention.h), a sign that the sizes of requests
     // have changed.
-    if (adoptSlab(home, wanted, kMaxSparedFactor * size)) {
+    if (adoptSlab(home, wanted, kMaxSparedFactor * size, false)) {
       slabs_.retention(kind).noteTaken(0, 0);
       if (const HeapCode code = wanted.takeFrom(home); code != HeapCode::kExhausted)
         return code;
@@ -137,14 +138,15 @@ HeapCode Growth::takeGap(Arena &home, const Wanted &wanted) {
 
 // Moves an empty slab of at most maxBytes to the pool of `home` that serves the request. It takes
 // the slab from any pool of the same memory kind, from pools of `home` first. Returns whether a
-// slab was moved. A dedicated request gets none.
-bool Growth::adoptSlab(Arena &home, const Wanted &wanted, uint64_t maxBytes) {
+// slab was moved. A dedicated request gets none. If idleOnly is set, only idle pools give slabs.
+bool Growth::adoptSlab(Arena &home, const Wanted &wanted, uint64_t maxBytes, bool idleOnly) {
   const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
   if (poolFor(wanted.request) == kDedicatedPool)
     return false;
   const auto adoptFrom = [&](Arena &arena) {
     for (const PoolIndex pool : kReleaseOrder)
-      if (const uint32_t slab = arena.takeEmptySlab(pool, need, need, maxBytes); slab != kNone)
+      if (const uint32_t slab = arena.takeEmptySlab(pool, need, need, maxBytes, idleOnly);
+          slab != kNone)
         return giveToArena(slab, home, poolFor(wanted.request));
     return false;
   };

@@ -2,10 +2,12 @@
 //
 // Terms:
 //   kind     The request's memory kind. Each kind has a target for its reserved bytes (those of its
-//            slabs). In a quick kind, empty slabs are reused before the reserved bytes are compared
-//            with the target; in a tight kind, afterwards (retention.h).
+//            slabs). In a quick kind, empty slabs of all pools are reused before the reserved bytes
+//            are compared with the target; in a tight kind, before that only those of idle pools
+//            (retention.h).
 //   pool     The slabs of one arena for buffers of similar sizes (PoolIndex, arena.h). A buffer of
-//            the small, the large or the huge pool is called small, large or huge.
+//            the small, the large or the huge pool is called small, large or huge. A pool without
+//            used ranges is idle.
 //   minimal  A minimal slab is the smallest slab that can hold the buffer.
 //   S        The size in bytes of a new slab: Retention::slabBytes(), or the size of a minimal slab
 //            if that is more. For a huge or dedicated buffer, S is the size of a minimal slab.
@@ -14,15 +16,16 @@
 //   1. If an arena of the kind has pending releases (released ranges that work may still use), ask
 //      the device which work is done, and free the pending ranges that waited for it, in all
 //      arenas. In any case, search the thread's arena again.
-//   2. If the kind is quick, take an empty slab of at most 2 S bytes from any pool of any arena of
-//      the kind, and give it to the pool of the thread's arena that serves the request.
+//   2. Flush the size classes of the thread's arena to its pools, because this may empty slabs.
+//      Then move one empty slab to the pool of the thread's arena that serves the request:
+//      a. If the kind is quick, a slab of at most 2 S bytes from any pool of any arena of the kind.
+//      b. Else a slab of at most 4 S bytes from an idle pool of any arena of the kind.
 //   3. If a new slab would make the kind's reserved bytes exceed the target:
 //      a. Use a range of another arena. If there is none and the buffer is small, use a gap of at
 //         most 512 KiB between large buffers of the thread's arena. After kMaxBorrowed successes in
 //         a row, step a is left out once.
-//      b. Flush the size classes of the thread's arena to its pools, because this may empty slabs.
-//         Then, in a quick kind too, take an empty slab of at most 4 S bytes from any pool of any
-//         arena of the kind. Retention counts these slabs to tell when a kind becomes quick.
+//      b. Move one empty slab of at most 4 S bytes, from any pool of any arena of the kind.
+//         Retention counts these slabs to tell when a kind becomes quick.
 //      c. Free empty slabs of the kind until a new slab keeps the target, or none is left.
 //   4. Allocate a new slab of S bytes. If it is refused, allocate a minimal slab.
 //   5. If the driver or a budget refuses that too, climb the pressure ladder:
@@ -121,7 +124,7 @@ private:
   HeapCode borrow(Arena &home, const Wanted &wanted);
   HeapCode takeFromOthers(Arena &home, const Wanted &wanted);
   HeapCode takeGap(Arena &home, const Wanted &wanted);
-  bool adoptSlab(Arena &home, const Wanted &wanted, uint64_t maxBytes);
+  bool adoptSlab(Arena &home, const Wanted &wanted, uint64_t maxBytes, bool idleOnly);
   HeapCode grow(Arena &home, const Wanted &wanted, uint64_t sizeBytes);
   HeapCode climb(Arena &home, const Wanted &wanted, HeapCode refusal);
   void releaseEnough(uint32_t kind, uint64_t bytes);
