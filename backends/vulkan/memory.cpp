@@ -27,11 +27,12 @@ Status VulkanMemory::createBuffer(VkBufferCreateFlags flags,
   create.pNext = handleTypes ? &external : nullptr;
   create.flags = flags;
   create.size = sizeBytes_;
-  // Mesa 22.3's software device recompiles a kernel that reads texels if the size of a buffer is a
-  // power of two, or if bits 8 to 15 of a view's size are zero, because it takes these bits for a
-  // mip level. Therefore no buffer on this device has such a size, and each buffer has additional
-  // bytes, so that a view can avoid such a size too (VulkanCommandList::viewOf). Only sparse,
-  // imported and exportable buffers keep the size that the caller asked for.
+  // Mesa 22.3's software device compiles a kernel that reads texels again for each combination of
+  // two properties of its texel buffers: whether the size of the buffer is a power of two, and
+  // whether bits 8 to 15 of the size of the view are zero, which it takes for the number of mip
+  // levels. Therefore the size of no buffer on this device is a power of two, and each buffer has
+  // additional bytes, so that a view can avoid a size with zero bits (VulkanCommandList::viewOf).
+  // Only sparse, imported and exportable buffers keep the size that the caller asked for.
   if (device_->profile().preferTexelLoads && handleTypes == 0 && flags == 0) {
     create.size += kViewSlackBytes;
     if (std::has_single_bit(create.size))

@@ -75,7 +75,7 @@ struct ArenaEnvironment {
   const HeapOptions &options;
   std::span<KindTotals, kMemoryKinds> totals;
   AbsentStorage absent;
-  std::atomic<bool> closing{false}; // The last release destroys the heap (shareHeap()).
+  std::atomic<bool> closing{false}; // The release of the last buffer destroys the heap.
 };
 
 /// The counts of the buffers with one name in one arena.
@@ -92,7 +92,7 @@ public:
     // A slab has become empty, and the heap has watermarks for empty slabs
     // (HeapOptions::retainHighBytes).
     bool emptied = false;
-    bool closing = false; // The last reference is gone, and ArenaEnvironment::closing is set.
+    bool closing = false; // The buffer has ended, and ArenaEnvironment::closing is set.
   };
 
   Arena(ArenaEnvironment &environment, uint8_t kind);

@@ -103,8 +103,8 @@ void HeapDeleter::operator()(Heap *heap) const {
 // The deleter of shareHeap(): destroys the heap when its last buffer is released. It sets
 // `closing`, and `remaining` to the number of live buffers plus one. From then on each release of a
 // last reference decrements `remaining`, and so does this call at its end. The decrement to 0
-// destroys the heap. All arenas are locked meanwhile, so a release is either complete before the
-// count or sees `closing`.
+// destroys the heap. All arenas are locked while the buffers are counted and `closing` is set, so a
+// release is either complete before the count or sees `closing`.
 static void endWithLastBuffer(Heap *heap) {
   HeapComponents &components = heap->components();
   uint64_t live = 1; // One for this call.
@@ -324,9 +324,10 @@ NameId Heap::intern(const char *name) { return components_.names.intern(name); }
 
 namespace {
 
-// Adds the statistics of one arena: LiveCounter::unpublishedPeak(), the part of its peak that
-// KindTotals lacks, to `unpublished`, the free bytes of its pools to `freeBytes`, and all other
-// numbers to `out`.
+// Adds the statistics of one arena. The arena adds its live bytes to KindTotals only now and then
+// (LiveCounter::publish). `unpublished` gets the part of its peak that is not added yet
+// (LiveCounter::unpublishedPeak), `freeBytes` gets the free bytes of its pools, and `out` gets all
+// other numbers.
 void addArena(Arena &arena, KindStatistics &out, int64_t &unpublished, uint64_t &freeBytes) {
   ArenaAccess access(arena);
   out.liveBytes += static_cast<uint64_t>(access.counter().live());

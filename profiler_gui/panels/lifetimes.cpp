@@ -14,6 +14,7 @@ namespace {
 /// Lower limit on the number of blocks and index nodes that a frame may visit for the raster of one
 /// space. It applies if the space's share of Ui::detailBudget is smaller.
 constexpr uint64_t kMinBudget = 4096;
+constexpr float kMinLabelUnits = 5;   // Shorter names are left out.
 constexpr size_t kMaxLabels = 300;    // Max labels per address space.
 constexpr size_t kMaxOutlines = 4000; // After so many outlines, no further run is outlined.
 constexpr float kFadedShare = 0.35f;  // Opacity of faded blocks.
@@ -177,9 +178,30 @@ uint32_t blockColour(const Theme &theme, BlockHue hue, uint32_t name) {
 }
 
 struct BlockLabel {
-  ScreenRect rect;
+  ScreenRect rect; // The visible part of the block.
   uint32_t row;
 };
+
+/// Writes the names of the blocks, which are in the order in which they were drawn. The blocks of
+/// views lie inside the block of their base. A name therefore ends where a block that is drawn
+/// later covers its line, and is left out if that leaves less than kMinLabelUnits.
+void writeLabels(Ui &ui, const BlockTable &table, std::span<const BlockLabel> labels) {
+  const float textHeight = ui.fonts.small->FontSize;
+  const float inset = ui.unit() / 2;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const auto &[rect, row] = labels[i];
+    const float y =
+        rect.height() > 2 * textHeight ? rect.top + 2 : (rect.top + rect.bottom - textHeight) / 2;
+    float right = rect.right;
+    for (const auto &[cover, coverRow] : labels.subspan(i + 1))
+      if (cover.top < y + textHeight && cover.bottom > y && cover.right > rect.left)
+        right = std::min(right, cover.left);
+    if (right == rect.right || right - rect.left >= kMinLabelUnits * ui.unit())
+      ui.write(ui.fonts.small, rect.left + inset, y, ui.theme->textOn(table.hue(row)),
+               ui.nameOf(table.name(row), ""), right - rect.left - 2 * inset, "block_label",
+               "label");
+  }
+}
 
 /// Returns the hovered block, else the selection. Blocks that are not related to it are faded.
 /// Hovering a dispatch in another plot has no effect here.
@@ -239,7 +261,7 @@ void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
     }
     const ScreenRect seen{std::max(rect.left, plot.left), std::max(rect.top, plot.top),
                           std::min(rect.right, plot.right), std::min(rect.bottom, plot.bottom)};
-    if (seen.width() >= 5 * ui.unit() && seen.height() >= textHeight + 2 &&
+    if (seen.width() >= kMinLabelUnits * ui.unit() && seen.height() >= textHeight + 2 &&
         labels.size() < kMaxLabels && share == 1.0f)
       labels.push_back({seen, row});
     if (ui.semantics->wanted() && seen.width() > 0 && seen.height() > 0)
@@ -247,15 +269,7 @@ void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
                         ui.nameOf(table.name(row), "unnamed"), fill);
   }
   ui.canvas->addRects(*ui.list, rects);
-  const float inset = ui.unit() / 2;
-  for (const BlockLabel &label : labels) {
-    const std::string name = ui.nameOf(table.name(label.row), "");
-    const float y = label.rect.height() > 2 * textHeight
-                        ? label.rect.top + 2
-                        : (label.rect.top + label.rect.bottom - textHeight) / 2;
-    ui.write(ui.fonts.small, label.rect.left + inset, y, theme.textOn(table.hue(label.row)), name,
-             label.rect.width() - 2 * inset, "block_label", "label");
-  }
+  writeLabels(ui, table, labels);
 }
 
 /// Adds outlines of the places of the values in the arena that the planner found for the last

@@ -150,9 +150,10 @@ TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
                              : isStaged() ? space_.add(IndexExpr(j * tile_.threads[dim]), place)
                                           : IndexExpr(j);
     line.index.push_back(space_.add(base, within));
-    // The first point of an unstaged tile always lies inside the result. If lanes share the tile,
-    // it is treated like the other points, because lanes can load vectors together only if the
-    // guards of the vectors have the same kind of conditions.
+    // The first point of an unstaged tile always lies inside the result, so it needs no condition.
+    // Exception: if lanes share the tile, it gets the condition of the other points. The lanes can
+    // share the loads of several vectors (memory_access.cpp) only if the guards of these vectors
+    // test the same conditions. Kernels that reduce rows share no such loads.
     const IndexExpr tested =
         tile_.matrix ? guards_.testedIndex(line.index.back(), extent) : line.index.back();
     line.inside.push_back(j > 0 || isStaged() || (tile_.lanes > 1 && !tile_.reducesRows)

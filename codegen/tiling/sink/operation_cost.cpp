@@ -11,9 +11,9 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
-/// Returns the cost of a maximum or minimum. If one operand is a constant, that operand is not NaN,
-/// and the operands are not two zeros of different sign. Otherwise both cases must be handled,
-/// which takes more operations.
+/// Returns the cost of a maximum or minimum. The code for two variable operands handles NaN in
+/// either operand and zeros of different sign, which takes more operations than the code for one
+/// variable and one constant operand.
 static double costOfExtreme(Operation *op) {
   const bool hasConstant = llvm::any_of(op->getOperands(), [](Value operand) {
     return operand.getDefiningOp<arith::ConstantOp>() != nullptr;

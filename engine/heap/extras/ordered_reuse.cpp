@@ -72,9 +72,13 @@ uint32_t joinWithNext(ArenaAccess &access, uint32_t index) {
 void joinNeighbours(ArenaAccess &access) {
   const HandleTable &handles = access.handles();
   for (uint32_t i = access.pending().oldest(); i != kNone;) {
-    const uint32_t next = handles.tail(i).newerPending;
-    const uint32_t afterNext = next == kNone ? kNone : handles.tail(next).newerPending;
-    i = joinWithNext(access, i) == next ? afterNext : next;
+    const uint32_t older = handles.tail(i).olderPending;
+    const uint32_t freed = joinWithNext(access, i);
+    if (freed == kNone)
+      i = handles.tail(i).newerPending;
+    else // The range left its place in the list. The walk goes on after the range before it.
+      i = older == kNone || older == freed ? access.pending().oldest()
+                                           : handles.tail(older).newerPending;
   }
 }
 

@@ -4,11 +4,12 @@
 //
 // A search infers much more from sizes in a coarse unit: the items that are alive in a step of time
 // then often fill a height to the last unit, whereas sizes in bytes leave some slack that any small
-// item might fill. coarsen() divides a height into equal parts and rounds each size up to whole
-// parts. pushDown() turns a placement (offsets) of the rounded sizes into one of the true sizes.
-// Rounding makes the fullest step higher by some parts; among all divisions, coarsen() chooses the
-// one that costs the fewest parts. If sizes have no common unit, a division costs about half a part
-// per live item, and coarsen() returns nothing; otherwise the matching division costs almost none.
+// item might fill. coarsen() chooses a height (the lower bound or little more), divides it into
+// equal parts, and rounds each size up to whole parts. pushDown() turns a placement (offsets) of
+// the rounded sizes into one of the true sizes. Rounding makes the fullest step higher by some
+// parts; among all divisions, coarsen() chooses the one that costs the fewest parts. If sizes have
+// no common unit, a division costs about half a part per live item, and coarsen() returns nothing;
+// otherwise the matching division costs almost none.
 //
 // A unit is unitBytes, which divides all true sizes. One part is (height + 1) / parts units long. A
 // size becomes the smallest number of parts that is longer than the size, so a size that is

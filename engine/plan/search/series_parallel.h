@@ -14,7 +14,8 @@
 // after a moment, the items that begin must fill exactly the addresses that the ending items leave.
 // If exactly one item ends and one begins at a moment, there is no choice; those joins are made
 // first. Next come moments where the sizes that end equal the sizes that begin, then single pairs
-// of equal size. Last, a box is taken apart again if some of its parts fit another box. The idea of
+// of equal size. Last, a box is taken apart again if some of its parts together have the size of
+// another box that ends or begins at the same moment; these parts are joined with it. The idea of
 // boxes is from Buchsbaum et al. 2003, "OPT versus LOAD in dynamic storage allocation"; the
 // reduction is that of two-terminal series-parallel graphs (Valdes, Tarjan & Lawler 1982), with
 // time as one direction and addresses as the other.
@@ -22,9 +23,9 @@
 // The joins are a heuristic: a join may exclude every optimal plan. Callers therefore also place
 // the items without boxes, unless the boxes are very few. Fixed items are never joined.
 //
-// Cost: O(n log n) time for the sort and near linear time for the rest, because lists are searched
-// to a fixed depth; about 90 bytes per item. Threads: a finished object is read-only and may be
-// shared. Deterministic.
+// Cost: O(n log n) time to sort the items by begin, and near linear time for the rest, because only
+// a fixed number of the items that end or begin at a moment are compared; about 90 bytes per item.
+// Threads: a finished object is read-only and may be shared. Deterministic.
 #pragma once
 
 #include "engine/plan/problem.h"
@@ -35,9 +36,10 @@
 
 namespace gantry::plan {
 
-/// A box has one or two parts; a leaf has none and is an item. If both parts begin together, the
-/// second lies above the first. Otherwise the second begins when the first ends, and both have the
-/// same offset.
+/// A box has one or two parts; a leaf has none and is an item. A box with one part is a second name
+/// of that part, which it gets when the box around it is taken apart. If two parts begin together,
+/// the second lies above the first. Otherwise the second begins when the first ends, and both have
+/// the same offset.
 struct PlanBox {
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t begin = 0;

@@ -116,7 +116,7 @@ TEST_F(TimelineTest, RangesAlsoWaitForTheCallersTimelines) {
 TEST_F(TimelineTest, NeighbouringPendingRangesAreJoined) {
   gpu->hold();
   drop(take(64 * kKiB)); // makes a slab
-  const uint32_t orders[][3] = {{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}};
+  const uint32_t orders[][3] = {{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}, {2, 0, 1}};
   for (const auto &order : orders) {
     BufferHandle small[3];
     for (BufferHandle &buffer : small)
@@ -129,7 +129,7 @@ TEST_F(TimelineTest, NeighbouringPendingRangesAreJoined) {
       ASSERT_EQ(validate(*heap), nullptr) << validate(*heap);
     }
     BufferRequest request;
-    request.sizeBytes = 2 * 7168 + 100; // more than two of the ranges
+    request.sizeBytes = 2 * 7168 + 100; // More than two of the ranges.
     request.movable = true;
     const BufferHandle joined = takeAfter(request, {&point, 1});
     EXPECT_EQ(placed(joined).offsetBytes, first.offsetBytes);
@@ -144,7 +144,7 @@ TEST_F(TimelineTest, NeighbouringPendingRangesAreJoined) {
     gpu->hold();
   }
   heap->statistics(&all);
-  EXPECT_EQ(ordered->reuses(), 4U);
+  EXPECT_EQ(ordered->reuses(), std::size(orders));
   gpu->release();
 }
 

@@ -110,6 +110,35 @@ TEST_F(ProfilerLabels, LongNamesLoseTheirScopeButKeepTheirEnd) {
   }
 }
 
+TEST_F(ProfilerLabels, NamesOfViewsAndBasesDoNotOverlap) {
+  test::SyntheticCapture capture = test::makeSyntheticCapture({});
+  uint64_t last = 0; // The offset of the last transient value. Every second one becomes its view.
+  uint32_t count = 0;
+  for (trace::Event &event : capture.events)
+    if (event.type() == trace::EventType::kPlanEntry &&
+        event.planEntry.storage == static_cast<uint8_t>(trace::EntryStorage::kTransient)) {
+      if (++count % 2 == 0)
+        event.planEntry.offsetBytes = last;
+      last = event.planEntry.offsetBytes;
+    }
+  ASSERT_GT(count, 10u);
+  open(std::move(capture));
+  const auto &run = script_->model().runs()[4];
+  for (const double zoom : {3.0, 1.0, 0.5, 0.2}) {
+    const double begin = static_cast<double>(run.beginNs);
+    ui().time.show(begin, begin + zoom * static_cast<double>(run.endNs - run.beginNs));
+    script_->frame();
+    const std::vector<SemanticItem> labels = all("block_label");
+    EXPECT_GT(labels.size(), 2u) << zoom;
+    for (size_t i = 0; i < labels.size(); ++i)
+      for (size_t j = 0; j < i; ++j) {
+        const ScreenRect &a = labels[i].rect, &b = labels[j].rect;
+        EXPECT_FALSE(a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+            << labels[i].text << " covers " << labels[j].text << " at zoom " << zoom;
+      }
+  }
+}
+
 TEST_F(ProfilerLabels, ABudgetAboveThePlotIsAnArrowAtItsTopEdge) {
   test::SyntheticCapture capture = test::makeSyntheticCapture({});
   for (trace::Event &event : capture.events) {

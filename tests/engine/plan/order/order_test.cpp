@@ -120,7 +120,8 @@ uint64_t simulatedPeak(const OrderProblem &problem, const std::vector<uint32_t> 
   return peak;
 }
 
-/// Searches an order without a limit of stages and checks it against brute force.
+/// Searches an order and checks it against brute force. The order may have any number of stages
+/// (groups of operators that can run at the same time, OrderOptions::maxStageGrowth).
 void expectOptimal(const OrderProblem &problem, unsigned seed) {
   OrderOptions free;
   free.maxStageGrowth = 1e9;
