@@ -4,33 +4,20 @@
 #include <cstdint>
 
 namespace gantry {
-namespace {
 
-constexpr size_t kNone = 0;
-/// The size in bytes of the first request that failed in this thread's scope.
-constinit thread_local size_t failedBytes = kNone;
-
-} // namespace
-
+constinit thread_local size_t failedBytes = 0;
 bool (*growHostReserve)(size_t bytes) = nullptr;
 
 void noteFailedAllocation(size_t bytes) {
-  if (failedBytes == kNone)
+  if (failedBytes == 0)
     failedBytes = bytes == 0 ? 1 : bytes;
 }
 
 Status checkHostMemory() {
-  if (failedBytes == kNone)
+  if (failedBytes == 0)
     return {};
   return statusf(StatusCode::kOutOfMemory, "the host has no memory: a request for %zu bytes failed",
                  failedBytes);
-}
-
-HostMemoryScope::HostMemoryScope() : outer_(failedBytes) { failedBytes = kNone; }
-
-HostMemoryScope::~HostMemoryScope() {
-  if (outer_ != kNone)
-    failedBytes = outer_;
 }
 
 Status ensureHostReserve(size_t bytes) {

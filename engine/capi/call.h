@@ -15,6 +15,7 @@
 // Threads: any; a Call lives on the stack of its thread.
 #pragma once
 
+#include "engine/base/memory_reserve.h"
 #include "engine/base/out_of_memory.h"
 #include "engine/capi/handles.h"
 
@@ -22,8 +23,14 @@
 
 namespace gantry::capi {
 
+/// The memory reserve of operator_new.cpp.
+extern constinit MemoryReserve reserve;
+
 /// Returns whether at least half of the memory reserve is free. Only then may an operation begin.
-bool reserveIsReady();
+inline bool reserveIsReady() {
+  const size_t used = reserve.usedBytes();
+  return used == 0 || 2 * used <= reserve.sizeBytes();
+}
 
 /// One call of an API function.
 class Call {
@@ -42,9 +49,11 @@ public:
                           function_));
   }
 
+  /// Returns whether an allocation of this call failed.
+  bool lacksMemory() const { return failedBytes != 0; }
   /// Returns ok, or kOutOfMemory naming the function if an allocation of this call failed.
   Status checkMemory() const {
-    Status status = checkHostMemory();
+    const Status status = checkHostMemory();
     if (status.isOk())
       return status;
     return statusf(status.code(), "%s: %s", function_, status.message().c_str());

@@ -78,20 +78,15 @@ Status checkKind(const gantry_memory_kind_t &kind) {
              : statusf(StatusCode::kInvalidArgument, "memory kind %d does not exist", raw);
 }
 
-/// Allocates a buffer after the fast path of gantry_buffer_create_kind() failed, because the name
-/// is new, the heap needs more memory from the driver, or the request must be refused.
-Status allocateBuffer(heap::Heap &heap, const gantry_memory_kind_t &kind,
-                      heap::BufferRequest &request, const char *name, heap::BufferHandle *handle) {
+/// Returns why the heap refused a buffer with `code`.
+Status whyNoBuffer(heap::Heap &heap, heap::HeapCode code, const gantry_memory_kind_t &kind,
+                   const heap::BufferRequest &request, const char *name) {
   GANTRY_RETURN_IF_ERROR(checkKind(kind));
   if (request.sizeBytes == 0 || request.sizeBytes > UINT64_MAX - 256)
     return statusf(StatusCode::kInvalidArgument,
                    "a buffer of %llu bytes; the size must be from 1 to %llu",
                    static_cast<unsigned long long>(request.sizeBytes),
                    static_cast<unsigned long long>(UINT64_MAX - 256));
-  request.name = heap.intern(name);
-  const heap::HeapCode code = heap.allocate(request, handle);
-  if (code == heap::HeapCode::kOk)
-    return {};
   const Status why = heap::explain(heap, code, request);
   return Status(why.code(), "no memory for '" + std::string(name) + "': " + why.message());
 }
@@ -262,27 +257,22 @@ gantry_status_t gantry_buffer_create_kind(gantry_device_t *device, gantry_memory
                                           gantry_buffer_t **buffer) {
   if (!device || !buffer)
     return capi::nullArgument("gantry_buffer_create_kind", device ? "buffer" : "device");
-  heap::Heap &heap = *device->heap;
+  const capi::Call call("gantry_buffer_create_kind");
+  if (!call.isAdmitted())
+    return call.refused();
   if (name == nullptr)
     name = "buffers";
+  heap::Heap &heap = *device->heap;
   heap::BufferRequest request;
   request.sizeBytes = size_bytes;
   request.kind = static_cast<heap::MemoryKind>(capi::rawValue(kind));
-  request.name = heap.recall(name);
+  request.name = heap.intern(name);
   heap::BufferHandle handle;
-  // This fast path needs no capi::Call (call.h), which turns a failed allocation of host memory
-  // into a status: nothing here allocates memory with operator new.
-  if (request.name.index == 0 ||
-      heap.allocateWithoutGrowth(request, &handle) != heap::HeapCode::kOk) {
-    const capi::Call call("gantry_buffer_create_kind");
-    if (!call.isAdmitted())
-      return call.refused();
-    if (const Status status = allocateBuffer(heap, kind, request, name, &handle); !status.isOk())
-      return capi::report(status);
-    if (const Status memory = call.checkMemory(); !memory.isOk()) {
-      (void)heap.release(handle);
-      return capi::report(memory);
-    }
+  if (const heap::HeapCode code = heap.allocate(request, &handle); code != heap::HeapCode::kOk)
+    return capi::report(whyNoBuffer(heap, code, kind, request, name));
+  if (call.lacksMemory()) {
+    (void)heap.release(handle);
+    return capi::report(call.checkMemory());
   }
   *buffer = capi::bufferOf(handle);
   return GANTRY_STATUS_OK;

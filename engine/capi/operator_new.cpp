@@ -24,12 +24,14 @@
 #include <sys/mman.h>
 
 namespace gantry::capi {
+
+constinit MemoryReserve reserve;
+
 namespace {
 
 constexpr size_t kFirstBytes = size_t{16} << 20;
 constexpr size_t kMinGrowthBytes = size_t{16} << 20; // Keeps the number of regions small.
 alignas(MemoryReserve::kAlignment) constinit char firstRegion[kFirstBytes];
-constinit MemoryReserve reserve;
 
 bool addRegions(size_t bytes) {
   static std::mutex growing;
@@ -51,7 +53,8 @@ bool addRegions(size_t bytes) {
   return false;
 }
 
-const bool kIsReady = [] {
+// Adds the first region when the library is loaded.
+[[maybe_unused]] const bool kIsReady = [] {
   growHostReserve = addRegions;
   return addRegions(0);
 }();
@@ -88,8 +91,6 @@ void give(void *memory) {
 }
 
 } // namespace
-
-bool reserveIsReady() { return kIsReady && 2 * reserve.usedBytes() <= reserve.sizeBytes(); }
 
 } // namespace gantry::capi
 

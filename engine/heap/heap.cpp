@@ -144,23 +144,14 @@ HeapCode Heap::check(const BufferRequest &request) const {
 }
 
 HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
-  Arena *arena = nullptr;
-  const HeapCode code = allocateFromArena(request, buffer, &arena);
-  return code != HeapCode::kExhausted ? code : components_.growth.allocate(*arena, request, buffer);
-}
-
-HeapCode Heap::allocateWithoutGrowth(const BufferRequest &request, BufferHandle *buffer) {
-  Arena *arena = nullptr;
-  return allocateFromArena(request, buffer, &arena);
-}
-
-HeapCode Heap::allocateFromArena(const BufferRequest &request, BufferHandle *buffer,
-                                 Arena **arena) {
   *buffer = {};
   if (const HeapCode code = check(request); code != HeapCode::kOk)
     return code;
-  *arena = components_.arenas.ofThread(static_cast<uint32_t>(request.kind));
-  return *arena == nullptr ? HeapCode::kHostExhausted : (*arena)->allocate(request, buffer);
+  Arena *arena = components_.arenas.ofThread(static_cast<uint32_t>(request.kind));
+  if (arena == nullptr)
+    return HeapCode::kHostExhausted;
+  const HeapCode code = arena->allocate(request, buffer);
+  return code != HeapCode::kExhausted ? code : components_.growth.allocate(*arena, request, buffer);
 }
 
 HeapCode Heap::retain(BufferHandle buffer) {
@@ -317,7 +308,6 @@ HeapCode Heap::setLimit(uint32_t deviceHeap, uint64_t bytes) {
 void Heap::traceBudgets() const { components_.slabs.traceBudgets(); }
 
 NameId Heap::intern(std::string_view name) { return components_.names.intern(name); }
-NameId Heap::recall(const char *name) const { return components_.names.recall(name); }
 NameId Heap::intern(const char *name) { return components_.names.intern(name); }
 
 // ---- statistics --------------------------------------------------------------------------------

@@ -68,10 +68,6 @@ public:
   /// Makes a buffer with one reference. Its contents are undefined. On failure *buffer is 0.
   HeapCode allocate(const BufferRequest &request, BufferHandle *buffer);
 
-  /// Like allocate(), but returns kExhausted if the thread's arena has no range. Makes no driver
-  /// call, and takes host memory from HeapOptions::host only.
-  HeapCode allocateWithoutGrowth(const BufferRequest &request, BufferHandle *buffer);
-
   /// Returns kOk if the request is valid, else the code with which allocate() refuses it. Does not
   /// examine how much memory is free.
   HeapCode check(const BufferRequest &request) const;
@@ -143,9 +139,6 @@ public:
   /// table, in the entry that the text's address selects (names.h). A later call with a pointer to
   /// the same text needs no lock, until a call with another text replaces the entry.
   NameId intern(const char *name);
-  /// Returns the id that the table of intern(const char *) holds for this address. Returns index 0
-  /// if it holds none or if the text has changed. Needs no lock and no host memory.
-  NameId recall(const char *name) const;
   void statistics(HeapStatistics *statistics) const;
   /// Writes the names with the largest live bytes, in descending order, up to names.size(). Returns
   /// how many it wrote.
@@ -159,7 +152,6 @@ public:
   HeapComponents &components() const { return components_; }
 
 private:
-  HeapCode allocateFromArena(const BufferRequest &request, BufferHandle *buffer, Arena **arena);
   void afterRelease(bool emptied, bool closing);
   HeapComponents &components_;
 };

@@ -30,10 +30,12 @@ Names::~Names() {
 NameId Names::intern(const char *text) {
   if (text == nullptr)
     return {};
-  if (const NameId known = recall(text); known.index != 0)
-    return known;
+  std::atomic<uint32_t> &hint = hints_[hintOf(text)];
+  if (const uint32_t id = hint.load(std::memory_order_acquire);
+      id != 0 && std::strcmp(entries_[id].text, text) == 0)
+    return {id};
   const NameId found = intern(std::string_view(text));
-  hints_[hintOf(text)].store(found.index, std::memory_order_release);
+  hint.store(found.index, std::memory_order_release);
   return found;
 }
 

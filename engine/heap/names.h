@@ -15,7 +15,6 @@
 #include "engine/base/lock.h"
 #include "engine/heap/types.h"
 
-#include <cstring>
 #include <string_view>
 
 namespace gantry::heap {
@@ -31,11 +30,6 @@ public:
   NameId intern(std::string_view text);
   /// The same for a text that ends with a zero byte; nullptr gives id 0. Tries the hint first.
   NameId intern(const char *text);
-  /// Tries only the hint and returns id 0 if it is for another text. The text is not nullptr.
-  NameId recall(const char *text) const {
-    const uint32_t id = hints_[hintOf(text)].load(std::memory_order_acquire);
-    return {id != 0 && std::strcmp(entries_[id].text, text) == 0 ? id : 0};
-  }
 
   /// The number of ids, including id 0; all ids are below it.
   uint32_t count() const { return count_.load(std::memory_order_acquire); }
