@@ -53,7 +53,7 @@ public:
   bool lacksMemory() const { return failedBytes != 0; }
   /// Returns ok, or kOutOfMemory naming the function if an allocation of this call failed.
   Status checkMemory() const {
-    const Status status = checkHostMemory();
+    Status status = checkHostMemory();
     if (status.isOk())
       return status;
     return statusf(status.code(), "%s: %s", function_, status.message().c_str());
