@@ -34,9 +34,9 @@
 
 namespace gantry {
 
-/// The mark: the size in bytes of the first request that failed in this thread's scope; 0: none.
-/// Only the functions below use it. With the model "initial-exec" a shared library reads it without
-/// a call, so a scope costs a few instructions.
+/// The mark of the calling thread: the size in bytes of the first request that failed in its
+/// current scope; 0 if none failed. Only the functions below and capi::Call use it. With the
+/// thread-local storage model "initial-exec" a shared library reads it without a function call.
 __attribute__((tls_model("initial-exec"))) extern constinit thread_local size_t failedBytes;
 
 /// Marks the calling thread: a request for `bytes` bytes failed. The first mark of a scope is kept.

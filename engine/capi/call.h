@@ -23,7 +23,7 @@
 
 namespace gantry::capi {
 
-/// The memory reserve of operator_new.cpp.
+/// The memory that operator_new.cpp takes when malloc fails.
 extern constinit MemoryReserve reserve;
 
 /// Returns whether at least half of the memory reserve is free. Only then may an operation begin.

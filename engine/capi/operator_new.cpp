@@ -54,7 +54,7 @@ bool addRegions(size_t bytes) {
 }
 
 // Adds the first region when the library is loaded.
-[[maybe_unused]] const bool kIsReady = [] {
+[[maybe_unused]] const bool kHasFirstRegion = [] {
   growHostReserve = addRegions;
   return addRegions(0);
 }();

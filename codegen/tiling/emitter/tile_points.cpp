@@ -153,7 +153,7 @@ TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
     // The first point of an unstaged tile always lies inside the result, so it needs no condition.
     // Exception: if lanes share the tile, it gets the condition of the other points. The lanes can
     // share the loads of several vectors (memory_access.cpp) only if the guards of these vectors
-    // test the same conditions. Kernels that reduce rows share no such loads.
+    // test the same conditions. A tile that reduces rows has no other points.
     const IndexExpr tested =
         tile_.matrix ? guards_.testedIndex(line.index.back(), extent) : line.index.back();
     line.inside.push_back(j > 0 || isStaged() || (tile_.lanes > 1 && !tile_.reducesRows)
