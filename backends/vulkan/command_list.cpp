@@ -79,7 +79,9 @@ Result<VkBufferView> VulkanCommandList::viewOf(const device::BufferRange &range,
   create.format = kTexelFormats[static_cast<size_t>(format)];
   create.offset = range.offsetBytes;
   create.range = count * texel;
-  constexpr uint64_t kMipBits = 0xff00; // VulkanMemory::createBuffer() gives the reason.
+  // Mesa's software device compiles a kernel again if bits 8 to 15 of the size of a view are zero
+  // (VulkanMemory::createBuffer()). The view of such a size is made longer.
+  constexpr uint64_t kMipBits = 0xff00;
   if (device_->profile().preferTexelLoads && (create.range & kMipBits) == 0 &&
       create.offset + create.range + kViewSlackBytes <=
           static_cast<const VulkanMemory &>(*range.memory).bufferBytes())

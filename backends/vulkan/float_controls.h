@@ -1,9 +1,9 @@
 // Execution modes that make a driver keep the special values of floating-point numbers.
 //
 // Without them, a driver may assume that no operand is NaN or an infinity, and may replace
-// denormal numbers by zero. Some do: with NVIDIA 580, max(x, 0) and exp(x) of NaN are 0. The
-// compiler cannot add the modes, because a module with a mode that the device lacks is invalid;
-// the backend knows the device and adds the modes that it has.
+// denormal numbers by zero. Some do: with NVIDIA's driver 580, max(x, 0) and exp(x) of NaN are
+// 0. The compiler cannot add the modes, because a module with a mode that the device lacks is
+// invalid; the backend knows the device and adds the modes that it has.
 //
 // Threads: pure functions.
 #pragma once

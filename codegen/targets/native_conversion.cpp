@@ -79,8 +79,9 @@ void markKernel(LLVM::LLVMFuncOp kernel, int32_t workgroupSize, const NativeTarg
                   builder.getDenseI32ArrayAttr({workgroupSize, 1, 1}));
 }
 
-/// Converts the signature of a kernel. All views of a buffer become one pointer. The ids of the
-/// workgroup and the invocation are no longer arguments and are read from special registers.
+/// Converts the signature of a kernel. All arguments for one buffer, such as its elements and its
+/// vectors of four, become one pointer. The ids of the workgroup and the invocation are no longer
+/// arguments and are read from special registers.
 void convertFunction(func::FuncOp function, const NativeTarget &target) {
   OpBuilder builder(function);
   const Location loc = function.getLoc();

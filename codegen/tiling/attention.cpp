@@ -57,8 +57,9 @@ bool isFilledWith(Value init, llvm::function_ref<bool(const APFloat &)> wanted) 
   return fill && matchPattern(fill.getInputs().front(), m_ConstantFloat(&value)) && wanted(value);
 }
 
-/// Returns the operand of `op` if `op` is a reduction over rows in f32, combines with one of these
-/// operations, and has an initial value that `init` accepts. Null for any other operation.
+/// Returns the operand of `op` if `op` reduces each row of an f32 tensor to one value, combines the
+/// elements with an operation of a type in Combiners, and has an initial value that `init` accepts.
+/// Null for any other operation.
 template <typename... Combiners>
 OpOperand *reducedBy(linalg::GenericOp op, llvm::function_ref<bool(const APFloat &)> init) {
   if (!op || !isRowReduction(op) || op.getNumDpsInputs() != 1 ||

@@ -51,8 +51,8 @@ llvm::SmallVector<int64_t> reductionExtentsOf(mlir::linalg::GenericOp op);
 std::optional<unsigned> dotDimensionOf(llvm::ArrayRef<int64_t> extents);
 
 /// Returns the operation of a reduction's body that combines the accumulator with an element. Null
-/// if this operation cannot also combine two partial results: it must have a neutral element, as
-/// sums, products, minima and maxima have.
+/// if the operation has no neutral element. Those with one are sums, products, minima, maxima and
+/// the like: they can also combine partial results, which start at the neutral element.
 mlir::Operation *combinerOf(mlir::linalg::GenericOp op);
 
 /// Returns whether the map is (d0, …, dn) -> (d0, …, dn-1, 0), which reads one element per row: the

@@ -18,13 +18,15 @@ namespace {
 // The limit on points times steps of a tile that unrolls all steps of a sum.
 constexpr int64_t kMaxUnrolledSum = 4096;
 constexpr double kMinGain = 0.999; // A tile replaces another if it costs less than this fraction.
-// The cost of a millisecond of the driver's compiler is kBuildShare times the number of loop steps
-// of all kernels of the program, but at least kMinBuildCost. A second of the compiler thus counts
-// as about 3 % of a run of the program, and at least as 0.2 ms.
+// The cost of a millisecond of the driver's compiler is kBuildShare for each loop step of a run of
+// the program (KernelAttr's program_steps), but at least kMinBuildCost. The unit is the time of an
+// addition (tile_cost.h). If a step takes as long as 1.3 additions, a second of the compiler counts
+// as 3 % of a run; if a device does 50 additions in a nanosecond, it counts at least as 0.2 ms.
 constexpr double kBuildShare = 4e-5, kMinBuildCost = 10000;
 
-/// Returns the numbers of steps to try for a reduction dimension: the divisors, up to 16, of
-/// `divisor`, which divides the dimension's extent.
+/// Returns the numbers of unrolled steps to try for a reduction dimension: the divisors of
+/// `divisor` that are at most 16. `divisor` divides the dimension's extent; if the extent is
+/// dynamic, only a divisor of it is known.
 llvm::SmallVector<int64_t> unrollsFor(int64_t divisor) {
   llvm::SmallVector<int64_t> sizes{1};
   for (int64_t size = 2; size <= 16 && size <= divisor; ++size)

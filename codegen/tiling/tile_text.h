@@ -5,9 +5,10 @@
 // An example of an exact text is "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4". The
 // words `points`, `steps` and `along` are TileShape::result, reduction and laneDim; other words are
 // named like their members. Sizes are per dimension; a word whose value is the default is left out.
-// Only tiles of the kinds baseline, texel and dots that compute no whole rows are parsed.
-// The exact text of a tile that stages operands in shared memory is compared with the texts of the
-// candidates (chooseStagedTiles in tile_choice.h).
+// To use a measured tile, the compiler needs the tile that belongs to a text. It parses the text if
+// the tile is of the kind baseline, texel or dots (TileKind) and its kernel does not process whole
+// rows (TileShape::rowLength). For other tiles that can be measured, it compares the text with the
+// exact texts of the candidates (chooseStagedTiles() in tile_choice.h, measured_tile.cpp).
 //
 // Threads: pure.
 #pragma once
@@ -28,9 +29,10 @@ std::string describeTile(const TileShape &tile);
 /// TileShape::keyRun.
 std::string exactTile(const TileShape &tile);
 
-/// Parses the exact text of a tile of these kinds. Sizes are from 1 to 65536. Fails
-/// with kInvalidArgument; the message names the wrong word, or says that `points` or `steps` is
-/// missing. Does not check whether a kernel can have the tile; measuredTile in tile_choice.h does.
+/// Parses the exact text of a tile of the kind baseline, texel or dots, whose kernel does not
+/// process whole rows. Sizes are from 1 to 65536. Fails with kInvalidArgument; the message names
+/// the wrong word, or says that `points` or `steps` is missing. Does not check whether a kernel can
+/// have the tile; measuredTile in tile_choice.h does.
 Result<TileShape> parseTile(std::string_view text);
 
 } // namespace gantry::codegen

@@ -23,8 +23,9 @@ namespace {
 /// Bytes of host reserve for each byte of metadata. The reserve is host memory that is set aside
 /// for an operation that runs out of memory (out_of_memory.h). By measurement, an operation on a
 /// program allocates at most as many bytes as the metadata has; small models with many commands
-/// come closest to that limit. The factor is eight because an operation may begin while half of the
-/// reserve is in use, and because the reserve rounds up the sizes of its blocks.
+/// come closest to that limit. The factor is eight: two, because an operation may begin while half
+/// of the reserve is in use, times four, because the reserve adds a header to each block and rounds
+/// its size up to 64 bytes (memory_reserve.h), which makes small blocks several times as large.
 constexpr uint64_t kReservePerMetadata = 8;
 
 constexpr const char *kRemedy = "the file is damaged; compile the model again";

@@ -1,5 +1,6 @@
-// Checks that all variants of an artifact (the same model compiled for several device profiles)
-// have the same inputs, outputs, symbols and states.
+// Checks that a variant of an artifact (the same model compiled for another device profile) has the
+// interface of the program: inputs and outputs with the same names, types and numbers of
+// dimensions, and the same symbols and states. The sizes of the dimensions are not compared.
 #include "engine/artifact/verify.h"
 
 namespace gantry::artifact {

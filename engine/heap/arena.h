@@ -12,7 +12,8 @@
 //
 //   allocate   1. Take a range from the size classes (size_classes.h).
 //              2. Else take a range from the pool that serves the size (tlsf.h).
-//              3. Else, for the small pool, free ranges of the size classes and repeat step 2.
+//              3. Else, for the small pool, give the ranges in the size classes back to their
+//                 pools and repeat step 2.
 //              4. Else return kExhausted; Heap::allocate() then calls Growth.
 //   release    While work may still use the range, add it to the pending releases
 //              (pending_releases.h). Else put it into the size classes, up to a limit, or free it
@@ -22,7 +23,7 @@
 // Threads: any. While it holds its lock, an arena uses the following outside the arena and nothing
 // else: the host allocator, the handle table (which takes its own lock to add records), HeapEvents
 // (observer and trace, under the lock of HeapEvents), AbsentStorage::forget, and, without a further
-// lock, Timelines, KindTotals and the atomic flags of ArenaEnvironment.
+// lock, Timelines, KindTotals and ArenaEnvironment::closing, which is atomic.
 // Errors: HeapCode; a failed call changes no live buffer. Units: bytes.
 #pragma once
 

@@ -1,8 +1,9 @@
 // The pending releases of an arena (arena.h): ranges of released buffers that work may still use.
 //
-// A pending range keeps its buffer record, and the record's tail contains the timeline points
-// (types.h) to wait for. The records form a list in the order of their release. A search for a
-// range whose points have passed starts with the oldest range and examines at most 16.
+// The record of a released buffer (buffer_record.h) stays in use until its range is free again. Its
+// second part, RecordTail, contains the timeline points (types.h) to wait for. The records form a
+// list in the order of their release. A search for a range whose points have passed starts with the
+// oldest range and examines at most 16.
 // Threads: the arena's lock guards the object; isEmpty() may be called without it, and its result
 // may then be out of date. Units: bytes, and record indices.
 #pragma once
@@ -20,7 +21,7 @@ public:
   /// The sum of the lengths of all pending ranges.
   uint64_t bytes() const { return bytes_; }
 
-  /// Adds a record whose tail contains its points. rangeBytes is the length of its range.
+  /// Adds a record; RecordTail::points is set. rangeBytes is the length of its range.
   void add(uint32_t index, uint64_t rangeBytes);
   void remove(uint32_t index, uint64_t rangeBytes);
 

@@ -3,11 +3,13 @@
 // From top to bottom, a window has a top bar, the plots, and a status bar. The plots share one time
 // axis and are, from top to bottom: heap strips (the bytes of each heap), the time axis, the
 // minimap (the whole capture), lifetimes (the blocks in time × address), shared memory (of each
-// dispatch), and lanes (the dispatches of each device). Plots have a gutter for names at the left
-// and one for limits at the right. The inspector, with details of the selection, is to the right of
-// the plots; windows narrower than 1000 pixels at scale 1 have no inspector.
+// dispatch), and lanes (the dispatches of each device). Plots have a gutter at the left for names
+// and one at the right for the numbers of horizontal lines, such as the budget. The inspector, with
+// details of the selection, is to the right of the plots; windows narrower than 1000 pixels at
+// scale 1 have no inspector.
 //
-// Units: pixels. The grid is 8 pixels at scale 1. Threads: pure functions.
+// Units: pixels. The code measures lengths in units of 8 pixels at scale 1. Threads: pure
+// functions.
 #pragma once
 
 #include "profiler_gui/panels/semantics.h"
@@ -17,8 +19,8 @@
 
 namespace gantry::profiler {
 
-/// The plot that gets the most space. kOperators replaces the lifetimes with the table of
-/// operators.
+/// The plot that gets the most space. kOperators hides the lifetimes and shows the table of
+/// operators below the other plots.
 enum class Focus : uint8_t { kLifetimes, kHeap, kDispatches, kOperators };
 /// Parses "lifetimes", "heap", "dispatches" or "operators"; returns false for other texts.
 bool parseFocus(const std::string &text, Focus *focus);
@@ -32,12 +34,12 @@ struct Layout {
   ScreenRect lifetimes;
   ScreenRect shared; // Shared memory of each dispatch.
   ScreenRect lanes;
-  ScreenRect operators; // The table below all plots; empty unless it has the focus.
+  ScreenRect operators; // The table of operators, below all plots; empty without the focus.
   ScreenRect caption;   // The name of the capture above its plots; empty unless two are compared.
   ScreenRect inspector;
   ScreenRect statusBar;
   float plotLeft = 0;    // Left edge of all plots; names are to its left.
-  float plotRight = 0;   // Right edge of all plots; limits are to its right.
+  float plotRight = 0;   // Right edge of all plots; budgets are to its right.
   float plotsBottom = 0; // Bottom edge of the lowest plot.
 
   /// The part of a panel between the gutters.

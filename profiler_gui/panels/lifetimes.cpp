@@ -1,6 +1,7 @@
 // Draws the lifetimes panel: the blocks of each address space in time × address, large blocks as
-// rectangles and small ones as a raster (level_of_detail.h). Arenas are above slabs. The heights of
-// the arenas are proportional to their sizes. The slabs have another scale.
+// rectangles and small ones as a raster (level_of_detail.h). Arenas are above slabs. Among the
+// arenas, heights are proportional to sizes, and so they are among the slabs. All arenas together
+// get at least half of the panel.
 #include "profiler_gui/panels/panels.h"
 
 #include "profiler_gui/model/quantity_text.h"
@@ -14,7 +15,7 @@ namespace {
 /// Lower limit on the number of blocks and index nodes that a frame may visit for the raster of one
 /// space. It applies if the space's share of Ui::detailBudget is smaller.
 constexpr uint64_t kMinBudget = 4096;
-constexpr float kMinLabelUnits = 5;   // Shorter names are left out.
+constexpr float kMinLabelUnits = 5;   // Blocks that are visible over a smaller width have no name.
 constexpr size_t kMaxLabels = 300;    // Max labels per address space.
 constexpr size_t kMaxOutlines = 4000; // After so many outlines, no further run is outlined.
 constexpr float kFadedShare = 0.35f;  // Opacity of faded blocks.
@@ -164,7 +165,7 @@ void drawRaster(Ui &ui, SpaceStrip &strip, const Mapping &map, float opacity) {
   ui.canvas->addRaster(*ui.list, image, {plot.left, top}, {plot.right, bottom}, cells, opacity);
 }
 
-/// Returns the fill of a block. Blocks of one kind vary in lightness by name, so that neighbours
+/// Returns the fill of a block. Blocks with one hue vary in lightness by name, so that neighbours
 /// can be distinguished. Transients do not vary: their frames separate neighbours, and so they have
 /// exactly the legend's colours.
 uint32_t blockColour(const Theme &theme, BlockHue hue, uint32_t name) {

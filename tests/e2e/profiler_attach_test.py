@@ -10,8 +10,8 @@ time) and the line of the shared-memory limit at the positions and in the colour
 reports (--semantics). The window must also report bars with the shared memory of the dispatches,
 the label of the budget, and the artifact's arena size. A paused window must not change. Before the
 pause, the window may use at most 30 % of a core. The validation layers must print no message.
---screenshot FILE keeps the picture. A second window is attached to a bench until the bench ends,
-and must then show the whole run.
+--screenshot FILE keeps the picture. A second window is attached to a bench until the bench ends;
+the time that it shows must then reach up to that end.
 """
 import argparse
 import json

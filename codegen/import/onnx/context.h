@@ -44,8 +44,8 @@ public:
   /// Returns a constant input that is a scalar or a list of at most 4,096 numbers, as integers.
   llvm::SmallVector<int64_t> intsInput(const Node &node, size_t index, llvm::StringRef what) const;
   /// Returns an input that is a scalar or a list whose elements may be expressions over dynamic
-  /// dimensions (shapes, starts, repeats). Fails (unsupported) if an element depends on the
-  /// contents of tensors.
+  /// dimensions, such as the shape of Reshape, the starts of Slice or the repeats of Tile. Fails
+  /// (unsupported) if an element depends on the contents of tensors.
   llvm::SmallVector<Dim> dimsInput(const Node &node, size_t index, llvm::StringRef what) const;
   /// Defines an output of the node under its name, unless the node does not have this output.
   void setOutput(const Node &node, size_t index, Tensor tensor);

@@ -2,11 +2,11 @@
 // tests.
 //
 // The body is translated once into a list of steps (evaluate_steps.h). Numbered slots hold the
-// scalar values that the steps read and write. The evaluator then runs the steps for each point of
-// the iteration space, in order, and rounds every result to its type as a device does. It supports
-// any indexing map, linalg.index and tensor.extract, and does not depend on ONNX. It evaluates some
-// ten million points per second, which is enough to fold weights and to run small models in tests.
-// Thread safety: reads the IR only.
+// scalar values that the steps read and write. The evaluator then visits the points of the
+// iteration space in row-major order and runs all steps at each. The result of every step is
+// rounded to its type. It supports any indexing map, linalg.index and tensor.extract, and does not
+// depend on ONNX. It evaluates some ten million points per second, which is enough to fold weights
+// and to run small models in tests. Thread safety: reads the IR only.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"

@@ -34,7 +34,7 @@ Value inFloat32(OpBuilder &builder, Location loc, Value value) {
 
 /// The rows of the weights that some points of the result belong to.
 struct OnlineSoftmax::Rows {
-  std::vector<Point> rows;         // The indices of the weights, without the last one (the key).
+  std::vector<Point> rows; // Each row's index: that of its weights without the last dimension.
   llvm::SmallVector<size_t> rowOf; // The position in `rows`, by point of the result.
   IndexExpr keys;                  // The number of keys.
 

@@ -27,9 +27,10 @@ public:
 
   /// Returns the columns that this lane holds in a chunk of a row with `extent` elements. A chunk
   /// is the part of a row that the lanes hold at a time (row_kernel.h), or a block of keys
-  /// (online_softmax.h). A lane holds `held` columns of each chunk, in runs of `run` neighbours.
-  /// `run` must divide `held` and the extent. The index of a column beyond the extent is moved into
-  /// the last run, so that loads at it are valid.
+  /// (online_softmax.h). A lane holds `held` columns of each chunk, in runs of `run` neighbours,
+  /// and the runs are dealt to the lanes round-robin: lane 0 has the first run of the chunk, lane 1
+  /// the second, and so on. `run` must divide `held` and the extent. The index of a column beyond
+  /// the extent is moved into the last run, so that loads at it are valid.
   Columns columnsOf(const IndexExpr &chunk, const IndexExpr &extent, int64_t held, int64_t run);
 
   /// Like columnsOf(), for shifted rows (TileShape::shiftedRows). rowStart: the address of the

@@ -32,11 +32,13 @@ inline std::vector<IndexExpr> keyOf(const Point &point) {
 }
 
 /// The arrangement of the points that an invocation evaluates together, as a grid in row-major
-/// order. Reductions divide their accumulators into groups by this grid (accumulationGroups() in
-/// emitter/accumulation.h), unless the number of points differs from the grid's size.
+/// order. A reduction finds neighbouring points by this grid, because it computes the sums of a few
+/// neighbours at a time, so that they stay in registers (accumulationGroups() in
+/// emitter/accumulation.h).
 struct PointGrid {
   llvm::SmallVector<int64_t> extents;
-  unsigned laneDim = 0; // The dimension along which the lanes (invocations) of a subgroup lie.
+  // The dimension whose points are divided among the lanes (invocations) of a subgroup.
+  unsigned laneDim = 0;
 };
 
 } // namespace gantry::codegen

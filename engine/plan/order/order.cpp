@@ -113,10 +113,11 @@ uint32_t countStages(const OrderGraph &graph, const std::vector<uint32_t> &order
 /// before that operator, and the same operators are after it.
 std::vector<uint32_t> findCuts(const OrderGraph &graph) {
   const auto count = static_cast<uint32_t>(graph.operators().size());
-  // reach[i]: every operator before i has a successor (an operator that must run later) at or
-  // before this position; `count` if one has none. need[i]: every operator from i on has a
-  // predecessor at position need[i] - 1 or later; 0 if one has none. If reach[i] <= i < need[i+1],
-  // chains of successors lead from all operators before i to i, and from i to all after it.
+  // reach[i]: every operator before position i has a successor (an operator that must run later) at
+  // a position of at most reach[i]; `count` if one has no successor. need[i]: every operator from
+  // position i on has a predecessor at position need[i] - 1 or later; 0 if one has none. If
+  // reach[i] <= i < need[i+1], chains of successors lead from all operators before i to i, and from
+  // i to all after it.
   std::vector<uint32_t> reach(count + 1, 0);
   std::vector<uint32_t> need(count + 1, count);
   for (uint32_t i = 0; i < count; ++i) {
@@ -157,7 +158,8 @@ public:
       floor_ = std::max(floor_, graph_.workingSet(op));
 
     std::vector<Part> parts = makeParts(before);
-    // The part with the highest peak comes first; the other parts may use that many bytes.
+    // The part with the highest peak comes first. The others may then use as many bytes as that
+    // part still needs after its improvement (floor_).
     std::vector<size_t> byPeak(parts.size());
     std::iota(byPeak.begin(), byPeak.end(), 0);
     std::stable_sort(byPeak.begin(), byPeak.end(),

@@ -31,8 +31,9 @@ public:
   Neighbourhoods(const Problem &problem, uint64_t seed)
       : problem_(problem), skyline_(problem), random_(seed), weight_(problem.count()) {}
 
-  /// Returns the first placement found below `height`, or nothing once the work is spent. The tries
-  /// start from this search's own best placement, which may be higher than `height`.
+  /// Returns the first placement found below `height`, or nothing once the work is spent.
+  /// Neighbourhoods start from this search's own best placement, which may be higher than `height`,
+  /// and restarts from an order of the items.
   std::optional<Placement> lower(uint64_t height, WorkMeter &meter, uint64_t work) {
     const uint64_t until = meter.spent() + work;
     while (meter.spent() < until && !meter.exhausted()) {

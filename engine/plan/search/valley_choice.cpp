@@ -55,7 +55,9 @@ template <typename Unit> bool ValleyEngine<Unit>::rests(const Item<Unit> &item) 
   return !item.isFixed() && valleyEnd_[item.begin] >= item.end;
 }
 
-/// Counts the items that can rest at each step, and prepares gapAbove().
+/// Counts the items that can rest at each step. Also finds, for each step, the lowest top of the
+/// resting items that begin or end there (for choose()), and the lowest next offset (for
+/// gapAbove()).
 template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part) {
   const size_t steps = part.end - part.begin + 1;
   std::fill_n(resting_.begin() + part.begin, steps, 0);
@@ -80,8 +82,9 @@ template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part)
     }
     if (table_.isSimple)
       continue;
-    // The item's next offset above the floor if no other item is placed. An item that does not rest
-    // has a lowest offset above the floor of at least one of its steps.
+    // `next` is the lowest offset above the floor that alignment and fixed items allow the item. If
+    // the item does not rest, this is waiting.low: it is above the floor in at least one of the
+    // item's steps, and the loop below skips the other steps.
     const Unit level = floors_[part.steps + item.begin - part.begin];
     const Unit next = resting && waiting.low <= level ? table_.forbiddenEndAbove(item, level, kWall)
                                                       : waiting.low;

@@ -229,7 +229,7 @@ bool ValleyEngine<Unit>::append(const Part &parent, const Choice &choice, Part &
     to[at] = waiting;
   }
   part.waitingCount = kept;
-  // A fixed item may reach beyond the part.
+  // infer() examines steps of this part only.
   affectedBegin = std::max(affectedBegin, part.begin);
   affectedEnd = std::min(affectedEnd, part.end);
   return fits;
@@ -272,8 +272,8 @@ bool ValleyEngine<Unit>::infer(const Part &part, uint32_t begin, uint32_t end) {
   return highest <= capacity_;
 }
 
-/// Divides `whole` into parts where no free item crosses from one step to the next, and pushes a
-/// choice for a single part or a split for several parts.
+/// Cuts `whole` into parts at each boundary between two steps that no free item crosses, and pushes
+/// a choice for a single part or a split for several parts.
 template <typename Unit>
 auto ValleyEngine<Unit>::openParts(const Part &whole, const PoolSizes &sizes) -> Outcome {
   std::fill_n(crossing_.begin() + whole.begin, whole.end - whole.begin + 1, 0);

@@ -8,7 +8,7 @@
 // The bytes of a block name cover the blocks that are live at the peak of their heap. The
 // differences of all names therefore add up to the difference of the heaps' peaks, unless blocks
 // were allocated or released in the same nanosecond as a peak. The bytes of a value name cover the
-// values that are live at the peak of their arena, over all runs.
+// values that are live at the peak of their arena: the moment, of all runs, with the most bytes.
 //
 // In arrays of two, index 0 is the first capture and 1 the second. Names are texts because name ids
 // differ between captures. Threads: a pure function.
@@ -50,8 +50,8 @@ struct Comparison {
   /// One row per block name: the bytes at the peak of the heap, the mean lifetime, and the number
   /// of blocks.
   std::vector<ComparedRow> blocks;
-  /// One row per value name: the bytes at the peak of the arena, the mean lifetime, and the number
-  /// of blocks in the arena.
+  /// One row per value name: the bytes at the peak of the arena, the mean lifetime, and how often a
+  /// run stored the value in the arena.
   std::vector<ComparedRow> values;
   /// One row per operator: the bytes of its results that are live at the peak of the arena; its
   /// device time per run and its dispatches per run, both as means over the runs with device times.

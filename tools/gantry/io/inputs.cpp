@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void bad(const std::string &message) { throw ToolError(ExitCode::kBadInput, message); }
 
-/// SplitMix64 (Steele, Lea, Flood 2014). Its state is one word, so any seed is a valid state.
+/// SplitMix64 (Steele, Lea, Flood 2014): the state may have any value, also 0.
 uint64_t nextRandom(uint64_t &state) {
   uint64_t z = (state += 0x9E3779B97F4A7C15u);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
