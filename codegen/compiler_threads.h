@@ -15,9 +15,10 @@
 //   exceptions has no cleanup, and releases the stack frame. The tasks would then use released
 //   memory.
 //
-// In both cases the process ends with one line of text (endWithoutMemory). Operator new makes this
-// decision before it throws (OutOfMemoryHandlers). A catch clause would be too late: when it runs,
-// the stack frames are released. docs/out-of-memory.md lists the places where the process ends.
+// In both cases the process ends with one line of text (endWithoutMemory). In the second case,
+// operator new ends it instead of throwing (OutOfMemoryHandlers). A catch clause would be too late:
+// when it runs, the stack frames are released. docs/out-of-memory.md lists the places where the
+// process ends.
 #pragma once
 
 #include "engine/base/thread.h"

@@ -57,8 +57,9 @@ void addOperatorPasses(OpPassManager &program, const CompileOptions &options,
   program.addPass(createSumIntegers());
   if (hasDotProducts)
     program.addPass(createCenterZeroPoints());
-  // split-reductions divides sums into partial sums, so that this number of invocations has work.
-  // The partial sums take memory, so with a memory budget the number is 0, which means no target.
+  // split-reductions divides sums into partial sums until this number of invocations has work. The
+  // partial sums take memory. With a memory budget the number is therefore 0: the pass then divides
+  // only very long reductions.
   const int64_t invocations =
       options.memoryBudget == 0 ? int64_t{profile.computeUnits} * profile.invocationsPerUnit : 0;
   program.addPass(createSplitReductions(SplitReductionsOptions{invocations}));
@@ -91,10 +92,11 @@ void addStrips(OpPassManager &program, const CompileOptions &options, const Devi
 /// Adds the storage passes, which decide which tensors are stored, and how.
 void addStoragePasses(OpPassManager &program, const CompileOptions &options,
                       const DeviceProfile &profile) {
-  // An attention is fused only if its scores have at least `scoreBytes` bytes. With texel loads
-  // there is no such limit, because the lanes of a subgroup can compute a tile together. On other
-  // devices a fused attention is slower than separate kernels, unless the scores are too large for
-  // the cache.
+  // An attention (codegen/tiling/attention.h) becomes one kernel only if its scores, the results of
+  // its first matmul, have at least `scoreBytes` bytes. For a profile that prefers texel loads the
+  // limit is 0, because the lanes of a subgroup can compute a tile of a kernel with texel loads
+  // together. On other devices a fused attention is slower than separate kernels, unless the scores
+  // are too large for the cache.
   const uint64_t scoreBytes = profile.preferTexelLoads ? 0
                               : profile.lastCacheBytes ? profile.lastCacheBytes
                                                        : kDefaultCacheBytes;
@@ -127,7 +129,8 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
     program.addPass(
         createOrderDispatches(OrderDispatchesOptions{.wholeStorages = options.memoryBudget > 0}));
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
-  // The alignment is at least 16, because kernels load vectors of 16 bytes from device addresses.
+  // Buffers are bound at multiples of the alignment that assign-storage gets. It is at least 16
+  // bytes, because kernels load vectors of 16 bytes from device addresses.
   const uint64_t texels = profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 16;
   program.addPass(createAssignStorage(
       AssignStorageOptions{std::max({uint64_t{16}, profile.storageBufferAlignment, texels})}));

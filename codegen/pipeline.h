@@ -55,8 +55,8 @@ struct CompileOptions {
   /// (dumpIr, dumpNative, dumpSpirv) to a subfolder that is named after it, such as "lavapipe".
   std::string dumpIr;
   std::string dumpIrPass;               // The only pass to dump the IR after; empty: all.
-  std::string dumpNative;               // Folder for assembly for nativeChips, or empty.
-  std::vector<std::string> nativeChips; // GPUs, for example "sm_80" and "gfx1100".
+  std::string dumpNative;               // Folder for the kernels as assembly, or empty.
+  std::vector<std::string> nativeChips; // GPUs of this assembly, such as "sm_80" and "gfx1100".
   std::string dumpSpirv;                // Folder for the SPIR-V of the kernels, or empty.
   std::string reproducer;               // Path of MLIR's reproducer of a failed pass, or empty.
   /// Receives one line of text. severity: 0 error, 1 warning, 2 note. May be empty.

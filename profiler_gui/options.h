@@ -17,7 +17,7 @@ struct Options {
   std::string file;      // A capture (.gtrace) or an artifact, a compiled model (.gantry).
   std::string compare;   // A second capture.
   std::string attach;    // The id, socket path or host:port of a process to watch.
-  std::string token;     // The token of a process that listens on TCP.
+  std::string token;     // The access token that a process on TCP printed.
   std::string render;    // The PNG file to write. If empty, a window is opened.
   std::string semantics; // The file for the description of the screen (panels/semantics.h).
   Focus focus = Focus::kLifetimes;
@@ -25,7 +25,7 @@ struct Options {
   uint32_t width = 1600, height = 900; // Pixels.
   float scale = 1;                     // Factor on font sizes and spacing, 1 to 4.
   bool scaleGiven = false;             // If false, a window uses the scale of its screen.
-  double beginNs = -1, endNs = -1;     // The time range of the picture; below 0: all.
+  double beginNs = -1, endNs = -1;     // Time range of the picture, in ns; -1: the whole capture.
   std::string query;                   // The search of the picture (model/index/search.h).
 };
 

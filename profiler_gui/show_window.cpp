@@ -19,13 +19,14 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr double kEventsPerSecond = 3e6;     // Max rate at which a live model takes new events.
-constexpr uint64_t kBlocksPerFrame = 25'000; // Blocks that a frame visits for rasters: about 1 ms.
-constexpr double kLiveShare = 0.2;           // Share of one core for redrawing a live view.
-constexpr double kMinPeriod = 1.0 / 15;      // Min time between two live frames, in seconds.
-constexpr double kMaxPeriod = 1.0;           // Max time between two live frames, in seconds.
-constexpr double kIdlePeriod = 1.0;          // Max wait for input without a live capture.
-constexpr int kFramesAfterInput = 3; // ImGui's widgets need several frames to react to input.
+constexpr double kEventsPerSecond = 3e6; // Max rate at which a live model takes new events.
+// Max number of blocks that one frame visits for rasters (Ui::detailBudget); takes about 1 ms.
+constexpr uint64_t kBlocksPerFrame = 25'000;
+constexpr double kLiveShare = 0.2;      // Share of one core for redrawing a live view.
+constexpr double kMinPeriod = 1.0 / 15; // Min time between two live frames, in seconds.
+constexpr double kMaxPeriod = 1.0;      // Max time between two live frames, in seconds.
+constexpr double kIdlePeriod = 1.0;     // Max wait for input while no capture grows, in seconds.
+constexpr int kFramesAfterInput = 3;    // ImGui's widgets need several frames to react to input.
 
 /// Returns the endpoint, a process with the address at which it can be watched, for a process id or
 /// an address. An address at which no process is listed becomes an endpoint with process id 0.
@@ -71,14 +72,14 @@ bool pumpLive(LiveCapture &live, double seconds) {
 }
 
 /// Whether the event loop adds new events to the model. It adds none while the view is paused,
-/// unless the process has ended or the waiting events fill half of their limit; events beyond the
-/// limit would be lost.
+/// unless the process has ended or the waiting events fill half of LiveCapture::kMaxWaiting; events
+/// beyond this limit would be lost.
 bool isGrowing(LiveCapture *live, const Ui &ui) {
   return live != nullptr && ui.live && (!ui.paused || live->ended() || live->isFilling());
 }
 
-/// Draws a frame after input, when a live capture has grown and the pacer allows it, and while a
-/// raster is incomplete. Returns when the window is closed.
+/// Draws a frame after input, when a live capture has grown and FramePacer allows it, and while a
+/// raster of small blocks (level_of_detail.h) is incomplete. Returns when the window is closed.
 Status runWindow(const Options &options, AppWindow &window, ProfilerWindow &profiler,
                  LiveCapture *live) {
   FramePacer pacer(kLiveShare, kMinPeriod, kMaxPeriod);
@@ -106,7 +107,7 @@ Status runWindow(const Options &options, AppWindow &window, ProfilerWindow &prof
       }
       draw = draw || grew || framesLeft > 0 || profiler.settling();
       if (!draw)
-        // Waits for a period before the next look for events.
+        // Counts as a frame, so that the next look for events is a period later.
         pacer.frameDrawn(now, secondsOf(CLOCK_PROCESS_CPUTIME_ID));
     }
     if (!draw)

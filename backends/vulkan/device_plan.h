@@ -49,9 +49,10 @@ struct DeviceSnapshot {
   VkShaderStageFlags matrixStages = 0; // Shader stages that support cooperative matrices.
   std::vector<VkCooperativeMatrixPropertiesKHR> matrices;
   VkBool32 memoryPriority = VK_FALSE;
-  uint64_t hostPointerAlignment = 0;            // In bytes; 0 without VK_EXT_external_memory_host.
-  VkExternalMemoryFeatureFlags opaqueFd = 0;    // Sharing of buffers through file descriptors.
-  VkExternalMemoryFeatureFlags hostPointer = 0; // Buffers in imported host memory.
+  uint64_t hostPointerAlignment = 0; // In bytes; 0 without VK_EXT_external_memory_host.
+  // Whether buffers can be imported and exported: as file descriptors, and as host memory.
+  VkExternalMemoryFeatureFlags opaqueFd = 0;
+  VkExternalMemoryFeatureFlags hostPointer = 0;
 };
 
 /// How a device is opened. If the device cannot be used, info.missing is not empty.

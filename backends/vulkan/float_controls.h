@@ -3,7 +3,7 @@
 // Without them, a driver may assume that no operand is NaN or an infinity, and may replace
 // denormal numbers by zero. Some do: with NVIDIA's driver 580, max(x, 0) and exp(x) of NaN are
 // 0. The compiler cannot add the modes, because a module with a mode that the device lacks is
-// invalid; the backend knows the device and adds the modes that it has.
+// invalid; the backend knows the device and adds the modes that the device has.
 //
 // Threads: pure functions.
 #pragma once
@@ -29,10 +29,10 @@ struct FloatControls {
   }
 };
 
-/// Returns the SPIR-V module with an execution mode for each floating-point width that it uses and
-/// each property that the device keeps at this width. Returns nullopt if there is nothing to add,
-/// and for modules without an entry point or before SPIR-V 1.4, in which the modes would need an
-/// extension.
+/// Returns the SPIR-V module with added execution modes: for each floating-point width that the
+/// module uses, the modes that the device has for this width (FloatWidthControls). Returns nullopt
+/// if there is nothing to add, and for modules without an entry point or before SPIR-V 1.4, in
+/// which the modes would need an extension.
 std::optional<std::vector<uint32_t>> withFloatControls(std::span<const uint32_t> spirv,
                                                        const FloatControls &controls);
 

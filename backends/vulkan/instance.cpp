@@ -167,7 +167,7 @@ Status Instance::createInstance(Validation validation, bool hasDebugUtils,
   auto application = zeroed<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
   application.pApplicationName = "gantry";
   application.pEngineName = "gantry";
-  application.apiVersion = VK_API_VERSION_1_3; // The highest version whose functions are used.
+  application.apiVersion = VK_API_VERSION_1_3; // The highest version that the backend uses.
   create.pApplicationInfo = &application;
   create.enabledLayerCount = static_cast<uint32_t>(layers.size());
   create.ppEnabledLayerNames = layers.data();

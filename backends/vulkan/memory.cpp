@@ -27,13 +27,13 @@ Status VulkanMemory::createBuffer(VkBufferCreateFlags flags,
   create.pNext = handleTypes ? &external : nullptr;
   create.flags = flags;
   create.size = sizeBytes_;
-  // Mesa 22.3's software device compiles a kernel that reads texels again for each combination of
+  // If a kernel reads texels, Mesa 22.3's software device compiles it anew for each combination of
   // two properties of its texel buffers: whether the size of the buffer is a power of two, and
   // whether bits 8 to 15 of the size of the view are zero (it takes these bits for the number of
-  // mip levels). Therefore the size of no buffer on this device is a power of two, and each buffer
-  // has additional bytes, so that viewOf() (command_list.cpp) can make a view longer whose size has
-  // zeros in bits 8 to 15. Only sparse, imported and exportable buffers keep the size that the
-  // caller asked for.
+  // mip levels). To leave only one combination, no buffer on this device has a size that is a power
+  // of two, and each buffer has additional bytes, so that viewOf() (command_list.cpp) can make a
+  // view longer whose size has zeros in bits 8 to 15. Only sparse, imported and exportable buffers
+  // keep the size that the caller asked for.
   if (device_->profile().preferTexelLoads && handleTypes == 0 && flags == 0) {
     create.size += kViewSlackBytes;
     if (std::has_single_bit(create.size))

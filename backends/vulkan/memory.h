@@ -51,7 +51,7 @@ private:
   Status createBuffer(VkBufferCreateFlags flags, VkExternalMemoryHandleTypeFlags handleTypes,
                       VkMemoryRequirements *requirements);
   /// Allocates from the first memory type in `types` that is in `typeBits` and whose heap has
-  /// space. Tries each heap that is full only once.
+  /// space. If one type's heap is full, the other types of that heap are not tried.
   Status allocateFrom(std::span<const uint8_t> types, uint32_t typeBits, uint64_t sizeBytes,
                       const void *chain, VkDeviceMemory *memory);
   Status bindAndMap();

@@ -2,7 +2,7 @@
 //
 // File format: a header of 32 bytes (magic, version, size, checksum), then the driver's data, whose
 // own header identifies the device and the driver. Drivers trust this data. Therefore the data is
-// passed to the driver only if the checksum is right and the identity is that of the device.
+// passed to the driver only if the checksum is right and that header names this device and driver.
 // Otherwise, and if there is no file, the cache is empty at first. save() replaces the file
 // atomically. If the file cannot be written, a message is logged, and no error is returned.
 //

@@ -63,7 +63,7 @@ private:
   bool hasDotProduct_ = false;
 };
 
-/// Reads the properties, memory, queue families and extensions of Vulkan 1.0.
+/// Reads, with functions of Vulkan 1.0, the properties, memory, queue families and extensions.
 void SnapshotReader::readBasics() {
   functions_.vkGetPhysicalDeviceProperties(physical_, &snapshot_.properties);
   functions_.vkGetPhysicalDeviceMemoryProperties(physical_, &snapshot_.memory);

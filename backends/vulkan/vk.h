@@ -1,6 +1,7 @@
-// Includes Vulkan for the backend, and has its error handling. The backend calls Vulkan through
-// volk, which loads the functions at run time. Programs therefore do not link libvulkan: they start
-// on a machine without a Vulkan loader, and opening a device returns an error there.
+// Includes Vulkan for the backend, and makes statuses of failed Vulkan calls. The backend calls
+// Vulkan through volk, which loads the functions at run time. Programs therefore do not link
+// libvulkan: they start on a machine without a Vulkan loader, and opening a device returns an error
+// there.
 //
 // Each instance has a table of its functions (InstanceFunctions), and each device one of its own
 // (VolkDeviceTable). volk's global pointers to these functions are not used, because several

@@ -14,8 +14,8 @@ namespace gantry::vulkan {
 
 /// Returns all physical devices in the order of preference: discrete, integrated, virtual,
 /// software. The list includes devices that Gantry cannot use; their info.missing says what they
-/// lack. Returns kNotFound if there is no device; the message names the package of the software
-/// device.
+/// lack. Returns kNotFound if there is no device; the message names the package that installs the
+/// software device.
 Result<std::vector<device::DeviceInfo>> listDevices();
 
 /// Opens a device. `selector` is an index into the list of listDevices(), a part of a name in upper

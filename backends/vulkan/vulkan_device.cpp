@@ -151,7 +151,7 @@ Status VulkanDevice::create(size_t deviceIndex) {
     const Status failed = callFailedf(created, "vkCreateDevice on '%s'", info_.name.c_str());
     return Status(failed.code(), failed.message() + "; " + createDeviceRemedy(created));
   }
-  before.pinNewer(); // Keeps libraries that the driver has loaded (pin_modules.h).
+  before.pinNewer(); // Libraries that the driver has loaded stay loaded (pin_modules.h).
   volkLoadDeviceTable(&table_, device_);
   if (instance_->hooks().device)
     instance_->hooks().device(table_);

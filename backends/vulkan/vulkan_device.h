@@ -108,8 +108,8 @@ private:
   VkSemaphore timeline_ = VK_NULL_HANDLE;
   std::mutex queueMutex_;
   uint64_t lastTicket_ = 0; // Guarded by queueMutex_, like lastBinding_ and waitedBinding_.
-  // The following members are used only with info().virtualMemory. Bindings of sparse memory signal
-  // their own timeline, and the next submission waits for it.
+  // The following members are used only if info().virtualMemory.supported. Bindings of sparse
+  // memory signal the timeline bindings_, and the next submission waits for it.
   VkQueue sparseQueue_ = VK_NULL_HANDLE; // May be the same as queue_.
   VkSemaphore bindings_ = VK_NULL_HANDLE;
   uint64_t lastBinding_ = 0;   // Value that the last binding signals.

@@ -35,16 +35,16 @@ def Gantry_TileKind : Gantry_Enum<"TileKind", "how a kernel computes its tile", 
   I32EnumAttrCase<"kStaged", 2, "staged">,
   // Like staged, but multiplies the operands with the device's cooperative matrices.
   I32EnumAttrCase<"kMatrices", 3, "matrices">,
-  // Like baseline, but uses the device's dot products of four bytes.
+  // Like baseline, but uses the device's instruction for the dot product of four bytes.
   I32EnumAttrCase<"kDots", 4, "dots">,
   // The lanes of a subgroup compute a tile together. Operands are read as in the baseline.
   I32EnumAttrCase<"kSubgroup", 5, "subgroup">
 ]>;
 
-// `index` is the parameter of BindingAttr.
+// `index` below is the parameter of BindingAttr with this name.
 def Gantry_ArgumentRole : Gantry_Enum<"ArgumentRole", "what an argument of a kernel receives", [
   I32EnumAttrCase<"kBuffer", 0, "buffer">,         // a scalar or vector view of buffer `index`
-  I32EnumAttrCase<"kDim", 1, "dim">,               // operand `index` of the dispatch's dims
+  I32EnumAttrCase<"kDim", 1, "dim">,               // element `index` of the dispatch's dims
   I32EnumAttrCase<"kWorkgroupX", 2, "workgroup_x">,
   I32EnumAttrCase<"kWorkgroupY", 3, "workgroup_y">,
   I32EnumAttrCase<"kInvocation", 4, "invocation">, // the invocation's index in its workgroup

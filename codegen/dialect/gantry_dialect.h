@@ -34,8 +34,8 @@
 
 namespace gantry::codegen {
 
-/// The largest value of `skipped`, a parameter of BindingAttr: the number of elements of a buffer
-/// before the first vector of a kernel's view of this buffer.
+/// The largest value of `skipped`, a parameter of BindingAttr: the number of elements at the start
+/// of a buffer that a kernel's view of the buffer as vectors of four leaves out.
 inline constexpr int64_t kMaxSkippedElements = 3;
 
 /// Returns the operation's attribute of type Attr, or null if it has none. Attr is an attribute

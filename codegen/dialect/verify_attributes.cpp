@@ -163,8 +163,8 @@ LogicalResult KernelAttr::verify(Diagnose error, StringAttr key, MeasuredAttr,
   return success();
 }
 
-/// Checks dim_multiples, the numbers of which the dims (dynamic sizes) of a kernel are multiples.
-/// `owner` is the attribute's name in messages.
+/// Checks that the entries of dim_multiples are at least 1. Dim i (a dynamic size) of the kernel is
+/// a multiple of entry i. `owner` is the attribute's name in messages.
 static LogicalResult verifyMultiples(Diagnose error, llvm::StringRef owner,
                                      llvm::ArrayRef<int64_t> multiples) {
   for (int64_t multiple : multiples)
@@ -419,8 +419,8 @@ LogicalResult GantryDialect::verifyOperationAttribute(Operation *op, NamedAttrib
   return verifyIndices(op, attribute.getValue());
 }
 
-/// Checks that the result that a state refers to exists and has the type and the rank of the
-/// argument.
+/// Checks that the result that a state refers to exists, and has the argument's element type and a
+/// compatible shape.
 static LogicalResult verifyState(Diagnose error, FunctionOpInterface function, unsigned argument,
                                  StateAttr state) {
   const int64_t result = state.getResult();

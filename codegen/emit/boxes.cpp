@@ -16,6 +16,8 @@ constexpr uint32_t kNone = ~0u;
 
 /// A dimension in memory. A layout may divide a dimension of the tensor into several: channels in
 /// blocks of four are a dimension of blocks and one inside of a block (codegen/tiling/layout.h).
+/// Index i along `dim` of the tensor has the index i / block, rounded down, along the part. If
+/// `outer` is not 0, this index is taken modulo outer / block.
 struct Part {
   int64_t dim, block, outer; // outer: the next larger block of the dimension; 0: there is none.
 };
@@ -110,8 +112,8 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
     hazards::StoredValue &entry = values[v];
     entry.storage = value.base == kNone ? static_cast<uint32_t>(v) : value.base;
     entry.offset = values[entry.storage].offset;
-    // Only donated inputs are checked. They have their contents before the first
-    // command.
+    // An input that is checked is a donated one, because other inputs do not lie in the arena. It
+    // has its contents before the first command.
     entry.isFilledBefore = v < program.inputs.size();
     entry.box = boxOf(value, exprs);
   }

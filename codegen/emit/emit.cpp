@@ -129,9 +129,9 @@ void describeBinding(artifact::KernelVariantT &variant, const artifact::KernelT 
 }
 
 /// Returns the file name, without its extension, of a variant's dumps: the names of the kernel and
-/// of the binding, such as "kernel_3.address". For a tile that is neither a baseline nor identified
-/// by the binding (texel), the name of its kind follows: "kernel_3.address.staged". The number of
-/// the tile follows if others of its kind exist: "kernel_3.texel.2".
+/// of the binding, such as "kernel_3.address". The kind of the tile follows, unless it is the
+/// baseline or the binding is texel: "kernel_3.address.staged". The number of the tile
+/// (TileAttr::grid) follows if the kernel may have several tiles of this kind: "kernel_3.texel.2".
 std::string dumpName(const artifact::KernelT &kernel, TileAttr tile, BindingMode mode) {
   std::string name = kernel.name + "." + stringifyBindingMode(mode).str();
   if (tile.getKind() != TileKind::kBaseline && mode != BindingMode::kTexel)

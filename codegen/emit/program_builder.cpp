@@ -253,8 +253,9 @@ Status ProgramBuilder::valueOf(Value tensor, uint32_t &index, LayoutAttr layout)
   return Status::ok();
 }
 
-/// If the tensor shares its storage with others, sets the place in the storage of its value
-/// `index`. layout: the tensor's layout in the dispatches that write or read it; null: row-major.
+/// If the tensor shares its storage with others, sets where Program.values[index], the tensor's
+/// value, lies in this storage. layout: the tensor's layout in the dispatches that write or read
+/// it; null: row-major.
 void ProgramBuilder::notePlace(Value tensor, uint32_t index, LayoutAttr layout) {
   if (!isInSharedStorage(tensor))
     return;

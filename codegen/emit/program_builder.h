@@ -32,11 +32,10 @@ namespace gantry::codegen {
 
 class ProgramBuilder {
 public:
-  /// How a variant of a kernel (KernelVariant of the artifact) divides the result into tiles: the
-  /// extents of a tile, where the result's dimensions from `merged` on count as one dimension, and
-  /// the number of tiles per workgroup.
+  /// How a variant of a kernel (KernelVariant of the artifact) divides the result into tiles. The
+  /// result's dimensions from number `merged` on are taken as one dimension.
   struct Grid {
-    llvm::SmallVector<int64_t> tile;
+    llvm::SmallVector<int64_t> tile; // Extents of a tile, in elements.
     size_t merged = 0;
     int64_t tilesPerWorkgroup = 1;
   };

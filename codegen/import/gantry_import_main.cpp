@@ -1,5 +1,6 @@
 // gantry-import: imports a model and prints the resulting MLIR module. A tool for developers and
-// tests. Exits 0, 1 if the model is bad, or 2 if it needs something that is not supported.
+// tests. The exit code is 1 if the model is bad, 2 if the model needs something that is not
+// supported, and otherwise 0.
 #include "codegen/import/import.h"
 
 #include "llvm/Support/CommandLine.h"

@@ -4,9 +4,9 @@
 // Input: .onnx (opsets 1 to 23; README.md lists what is left out) or .mlir (func, tensor, linalg,
 // arith, math, TOSA). Output: module { func.func @main } whose body holds only arith.constant,
 // tensor.dim of arguments, affine.apply, tensor.{empty, pad, extract_slice, concat, expand_shape,
-// collapse_shape}, linalg.fill, linalg.generic and, from ONNX only, gantry.scatter. Every
-// operation's location names the model's operator: a NameLoc with the ONNX node's name over a
-// FileLineColLoc(file, node index), or the line of the .mlir file.
+// collapse_shape}, linalg.fill, linalg.generic and, from ONNX only, gantry.concat and
+// gantry.scatter. Every operation's location names the model's operator: a NameLoc with the ONNX
+// node's name over a FileLineColLoc(file, node index), or the line of the .mlir file.
 //
 // Arguments and results of @main carry `gantry.port`: their names, and for arguments the names and
 // the bounds of dynamic dimensions. @main may carry `gantry.requirements`: expressions over the

@@ -26,7 +26,7 @@ template <typename Op> llvm::SmallVector<Op> collect(mlir::func::FuncOp function
   return ops;
 }
 
-// Moves scalar operands, and constants that are defined outside, into the body.
+// Moves scalar operands, and constants that are defined outside of the body, into the body.
 linalg::GenericOp moveScalarsIn(mlir::IRRewriter &rewriter, linalg::GenericOp op) {
   mlir::Block *body = op.getBody();
   llvm::SmallVector<mlir::Value> inputs;

@@ -17,7 +17,7 @@ void prepareFunction(mlir::func::FuncOp function);
 
 /// Called after MLIR's conversions. For linalg operations:
 ///   named operations other than linalg.fill become linalg.generic;
-///   scalar operands, and constants that are defined outside, move into the body;
+///   scalar operands, and constants that are defined outside of the body, move into the body;
 ///   an elementwise operation of static shape that does not read its output operand gets a
 ///   tensor.empty as this operand;
 ///   a reduction starts from a linalg.fill with its neutral element, and its original initial

@@ -76,8 +76,8 @@ def BindBuffers : Pass<"bind-buffers", "::mlir::ModuleOp"> {
     - `address`: the block holds the 64-bit device addresses of the buffers, then the dimensions.
       Loads and stores use PhysicalStorageBuffer pointers and state their alignment.
     - `texel`: the only way for kernels with texel loads (the tile's kind is `texel`). It is like
-      `storage_buffer`, except that a view of operand i that is only loaded as vectors of floats is
-      a uniform texel buffer, at binding (number of buffers) + i.
+      `storage_buffer`, except that a view of operand i that is only loaded as vectors is a uniform
+      texel buffer, at binding (number of buffers) + i.
 
     The attributes that describe the kernel move from the function to the module.
 

@@ -54,8 +54,9 @@ struct Addend {
 
 /// Returns the sums of the constant over all reduction loops, times `factor`. integers: the
 /// elements of the constant minus its zero point. None if the constant does not depend on every
-/// reduction loop, if an index of the constant is not one loop, or if the constant depends on a
-/// parallel loop on which the result does not depend.
+/// reduction loop, or if it depends on a parallel loop on which the result does not depend. Also
+/// none if an index of the constant is not the counter of one loop, unless its dimension has only
+/// one element.
 std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
                              llvm::ArrayRef<int32_t> integers, int64_t factor) {
   const AffineMap map = op.getMatchingIndexingMap(constant);
@@ -69,7 +70,8 @@ std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
     if (iterator == utils::IteratorType::reduction && !map.isFunctionOfDim(dim))
       return std::nullopt;
   Addend addend;
-  llvm::SmallVector<int64_t> strides(shape.size(), 0); // Strides in the addend.
+  // The stride in the addend of each dimension of the constant; 0 for a reduced dimension.
+  llvm::SmallVector<int64_t> strides(shape.size(), 0);
   int64_t size = 1;
   for (size_t d = shape.size(); d-- > 0;) {
     auto dim = dyn_cast<AffineDimExpr>(map.getResult(d));
@@ -85,7 +87,7 @@ std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
     strides[d] = size;
     size *= shape[d];
   }
-  llvm::SmallVector<uint32_t> sums(size, 0); // Modulo 2^32, like the sum itself.
+  llvm::SmallVector<uint32_t> sums(size, 0); // Modulo 2^32, like the matmul's sums.
   for (size_t i = 0; i < integers.size(); ++i) {
     int64_t rest = static_cast<int64_t>(i), at = 0;
     for (size_t d = shape.size(); d-- > 0; rest /= shape[d])

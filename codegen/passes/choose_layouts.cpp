@@ -1,6 +1,7 @@
 // Implements the pass choose-layouts (Passes.td), which stores images [n, c, …] in blocks of four
-// channels c, and left operands of large matmuls in panels of rows. A layout is an order of a
-// tensor's elements in memory other than row-major (codegen/tiling/layout.h).
+// channels c, and left operands of large matmuls in panels of rows. A layout is the order of a
+// tensor's elements in memory; codegen/tiling/layout.h describes blocks (channelsBlocked()) and
+// panels (rowPanels()).
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/image_reads.h"
 #include "codegen/passes/passes.h"
@@ -21,7 +22,7 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kBlock = 4;     // Channels of a block, and columns of a group in a panel.
+constexpr int64_t kBlock = 4;     // Channels of a block; columns of a group (rowPanels()).
 constexpr int64_t kPanelRows = 8; // Rows of a panel.
 // Rows whose distance in memory is a multiple of this compete for the same set of an L1 cache.
 constexpr int64_t kSetStrideBytes = 4096;

@@ -1,5 +1,6 @@
-// Implements the pass collapse-dims (Passes.td). If all operations of a kernel visit the first
-// dimensions of its tensors together, the pass makes one dimension of them.
+// Implements the pass collapse-dims (Passes.td). If the first loops of all operations of a kernel
+// are, in order, the indices along the first dimensions of its tensors, the pass makes one loop and
+// one dimension of them.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 
@@ -24,8 +25,8 @@ namespace {
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// Returns whether all shapes of the function are static, and its operations are only
-/// linalg.generic without linalg.index, scalar constants and initial values.
+/// Returns whether all arguments of the function are static tensors, and all its operations are
+/// scalar constants, initial values, or linalg.generic operations that do not use linalg.index.
 bool isSimple(func::FuncOp function) {
   const auto isStatic = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -59,8 +60,8 @@ bool isFlat(llvm::ArrayRef<LayoutAttr> layouts, llvm::ArrayRef<int64_t> shape) {
 }
 
 /// The dimensions and loops of a kernel that become one: the first `count` loops of all operations,
-/// which are the first `count` dimensions of some tensors. Other tensors do not depend on these
-/// loops.
+/// which are the indices along the first `count` dimensions of some tensors. The indices of other
+/// tensors do not depend on these loops.
 class Prefix {
 public:
   /// Returns the longest prefix that the kernel may have, or none.
@@ -208,7 +209,7 @@ private:
 
 struct CollapseDimsPass : impl::CollapseDimsBase<CollapseDimsPass> {
   void runOnOperation() override {
-    llvm::StringMap<unsigned> counts; // By the name of the kernel.
+    llvm::StringMap<unsigned> counts; // By kernel: how many dimensions became one.
     for (ModuleOp kernel : getOperation().getOps<ModuleOp>())
       for (func::FuncOp function : kernel.getOps<func::FuncOp>())
         if (isSimple(function))

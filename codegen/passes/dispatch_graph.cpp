@@ -38,7 +38,7 @@ int64_t largestExtent(tensor::DimOp dim) {
 }
 
 /// Evaluates a size, with largestExtent() in place of each dynamic dimension of the inputs. Returns
-/// kTypicalDim for an expression that is not known.
+/// kTypicalDim for an expression that it cannot evaluate.
 int64_t typicalExtent(Value index) {
   if (auto constant = getConstantIntValue(index))
     return *constant;

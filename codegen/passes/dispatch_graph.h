@@ -19,13 +19,13 @@ struct DispatchGraph {
 /// any part is in use (kWhole). The plan of the program's arena gives each part a lifetime of its
 /// own (engine/plan/slots.h) if each part is one range of bytes. But the arena of such a plan may
 /// be a few per cent larger than the largest sum of live bytes, and a budget limits the arena. If
-/// the user sets a budget, storages therefore count as a whole, with one exception: they count in
-/// parts if this lowers the smallest budget that can be met to at most `kWorthwhileParts` times its
-/// size.
+/// the user sets a budget, storages therefore count as a whole. There is one exception: if the
+/// budget cannot be met in this way, storages count in parts, provided that this lowers the
+/// smallest budget that can be met to at most `kWorthwhileParts` times its value.
 enum class SharedStorage { kInParts, kWhole };
 inline constexpr double kWorthwhileParts = 0.9;
 
-/// Returns the graph of the function's dispatches. Sizes are in bytes, rounded up to
+/// Returns the graph of the function's dispatches. Sizes are in bytes, rounded up to a multiple of
 /// kArenaAlignment (tensor_dims.h). A dynamic dimension counts as its upper limit, or as 64 if it
 /// has none. Tensors that lie in an output of the program or in a state (a tensor that the program
 /// keeps between runs) have size 0. Inputs and constants are not part of the problem.

@@ -28,7 +28,7 @@ namespace {
 
 /// A kernel with dynamic dimensions gets a tile for each of these extents. All its dynamic
 /// dimensions are assumed to have this extent. The runtime chooses among the tiles when it knows
-/// the sizes; before, it takes the last.
+/// the sizes; until then, it takes the last.
 constexpr int64_t kDynamicExtents[] = {1, 4, 16, kTypicalDynamicExtent};
 
 /// A kernel with a dynamic dimension along which a tensor's elements are neighbours in memory may
@@ -57,7 +57,7 @@ func::FuncOp copyForMultiples(func::FuncOp function) {
     return {};
   llvm::SmallVector<int64_t> multiples;
   const auto addLasts = [&](TypeRange types, llvm::ArrayRef<int64_t> dims) {
-    size_t next = 0; // In dims: one entry for each dynamic extent.
+    size_t next = 0; // The next entry of dims, which has one for each dynamic extent.
     for (Type type : types) {
       const auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor)
@@ -75,7 +75,10 @@ func::FuncOp copyForMultiples(func::FuncOp function) {
   if (llvm::all_of(multiples, [](int64_t multiple) { return multiple == 1; }))
     return {};
   OpBuilder builder(function);
-  builder.setInsertionPointAfter(function); // The baseline must stay the first function.
+  // A function on buffers is inserted before its function on tensors. The copy comes after
+  // `function`, so that the baseline, which is made from `function`, is the module's first
+  // function.
+  builder.setInsertionPointAfter(function);
   auto copy = cast<func::FuncOp>(builder.clone(*function));
   setAttribute(copy, SignatureAttr::get(function.getContext(), signature.getOperandDims(),
                                         signature.getResultDims(), signature.getLayouts(),
@@ -176,7 +179,7 @@ std::string addMeasured(Variants &variants, func::FuncOp function, const DeviceP
 }
 
 /// Replaces the predicted tiles by the tile from a table of measured tiles, if the kernel can have
-/// the latter. The predicted baseline is kept unless the measured tile is a baseline. If the kernel
+/// this tile. The predicted baseline is kept unless the measured tile is a baseline. If the kernel
 /// cannot have the measured tile, adds the reason to the remarks of the predicted tiles, and warns
 /// if the user gave the table.
 void takeMeasured(func::FuncOp function, const DeviceProfile &device, MeasuredAttr measured,

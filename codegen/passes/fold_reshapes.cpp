@@ -74,8 +74,8 @@ struct FoldReshapesPass : impl::FoldReshapesBase<FoldReshapesPass> {
   }
 
   /// If a reshape divides dimensions of a slice, as for the heads of an attention, divides the
-  /// dimensions of the whole tensor and slices the result instead. The slice then needs no dense
-  /// buffer.
+  /// dimensions of the whole tensor and slices the result instead. No reshape then needs the slice
+  /// as a dense buffer.
   static void divideBeforeSlice(tensor::ExpandShapeOp expand) {
     auto slice = expand.getSrc().getDefiningOp<tensor::ExtractSliceOp>();
     if (!slice || !slice.hasUnitStride() || slice.getType().getRank() == 0)
@@ -102,7 +102,9 @@ struct FoldReshapesPass : impl::FoldReshapesBase<FoldReshapesPass> {
         add(extents[d], slice.getMixedOffsets()[d], slice.getMixedSizes()[d]);
         continue;
       }
-      int64_t inner = 1; // The number of elements for each index of the first part.
+      // The product of the sizes of the dimensions into which dimension d is divided, without the
+      // first.
+      int64_t inner = 1;
       for (int64_t part : llvm::drop_begin(parts))
         inner *= std::max<int64_t>(0, result.getDimSize(part));
       const int64_t offset = slice.getStaticOffset(d);

@@ -94,12 +94,12 @@ llvm::SetVector<Value> usedValues(Operation *op) {
 
 namespace {
 
-constexpr int kMaxCheapOps = 4;        // Limit on the scalar operations of isCheap() operators.
-constexpr int64_t kMaxValues = 256;    // The longest value vector of an attention, in elements.
+constexpr int kMaxCheapOps = 4;        // Limit on the operations of a cheap operator (isCheap()).
+constexpr int64_t kMaxValues = 256;    // The longest row of an attention's values, in elements.
 constexpr int64_t kTypicalExtent = 64; // The assumed size of a dynamic dimension.
 
 // A prologue is an elementwise operator that a matmul's kernel evaluates while it reads an operand.
-// The kernel evaluates an element again for each kUsesPerEvaluation results that use the element.
+// The kernel evaluates an element once for every kUsesPerEvaluation results that use the element.
 // Storing an element and loading it again costs as much as kOperationsPerStoredElement scalar
 // operations (measured by benchmarks/kernels/prologues.py on a Vulkan driver that runs on the CPU).
 constexpr int64_t kUsesPerEvaluation = 64, kOperationsPerStoredElement = 40;
@@ -251,9 +251,9 @@ int64_t usesOfElement(linalg::GenericOp reduction, AffineMap operand) {
 
 /// Returns whether the matmul `user` should evaluate the elementwise operator while it reads its
 /// operand. The operator must be cheap. `user` must read no windows, because it would evaluate an
-/// element once for each position of the window. The operator must not be the epilogue of an
-/// earlier reduction (isEpilogue()). Evaluating it in each tile that uses the element must cost
-/// less than storing its result and loading it again.
+/// element once for each window that contains the element. The operator must not be the epilogue of
+/// an earlier reduction (isEpilogue()). Evaluating an element of its result in each tile that uses
+/// the element must cost less than storing the element and loading it again.
 bool isPrologueOf(Operation *op, Operation *user) {
   auto producer = dyn_cast<linalg::GenericOp>(op);
   auto reduction = dyn_cast<linalg::GenericOp>(user);

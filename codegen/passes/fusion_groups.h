@@ -10,7 +10,7 @@
 // (codegen/tiling/attention.h: matmul, softmax, matmul) does not become one group, it sets the
 // attribute `gantry.why`, which has the reason, on the last matmul.
 //
-// Thread safety: one object per function.
+// Thread safety: no other thread may use the block's function at the same time.
 #pragma once
 
 #include "codegen/tiling/attention.h"
@@ -97,7 +97,7 @@ private:
   const uint64_t scoreBytes_;
   std::map<mlir::Operation *, Decision> decisions_;
   std::vector<std::unique_ptr<FusionGroup>> groups_;
-  // The attentions that become one group, by their last matmul, and the other operators of these.
+  // The attentions that become one group, by their last matmul; and all their other operators.
   llvm::DenseMap<mlir::Operation *, Attention> attentions_;
   llvm::DenseSet<mlir::Operation *> attentionMembers_;
 };

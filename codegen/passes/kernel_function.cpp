@@ -25,7 +25,7 @@ namespace {
 
 // The number of workgroups along x if a kernel has workgroups along y, too.
 constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
-// If a kernel has few tiles, its workgroup size is halved until it is at most this number.
+// The workgroup size of a kernel with few tiles is halved, but only while it is larger than this.
 constexpr int64_t kMinWorkgroupSize = 8;
 
 /// Returns the tensor types of the kernel's buffers: the operands, then the result.
@@ -77,10 +77,10 @@ private:
   }
 
   /// Returns the number of subgroups of a workgroup, if each subgroup computes one tile;
-  /// otherwise 1. It is larger than 1 only in texel kernels without reductions, because the
-  /// software device (a Vulkan driver on the CPU) takes longer to start a workgroup than to add two
-  /// vectors. The number divides the number of tiles, so that the kernel needs no guard, and leaves
-  /// enough workgroups for many cores.
+  /// otherwise 1. It is larger than 1 only in texel kernels without reductions. Their tiles are
+  /// little work, and the software device (a Vulkan driver on the CPU), which runs texel kernels,
+  /// takes longer to start a workgroup than to add two vectors. The number divides the number of
+  /// tiles, so that the kernel needs no guard, and leaves enough workgroups for many cores.
   int64_t chooseSubgroups() const {
     constexpr int64_t kMaxSubgroups = 8, kMinWorkgroups = 64;
     if (kind_ != TileKind::kTexel || tile_.lanes == 1 || !tile_.reduction.empty() ||

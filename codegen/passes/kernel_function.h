@@ -5,10 +5,11 @@
 // The function takes, in this order: for each buffer (the operands, then the result) its scalar
 // view (of single elements) and its vector view (of aligned groups of four), then the sizes of the
 // dynamic dimensions (the dims), then the ids of workgroup (x and y), invocation, lane (the
-// invocation within its subgroup) and subgroup. The attribute `gantry.binding` of an argument says
-// which of these it is. Arguments that the body does not use are removed. The tiles of the result
-// are numbered in row-major order. The body computes the number of its tile from the ids;
-// codegen/tiling generates the code for the tile.
+// invocation within its subgroup) and subgroup. A function with a texel tile then takes more vector
+// views of the result, whose groups of four begin 1, 2 and 3 elements later. The attribute
+// `gantry.binding` of an argument says which of these it is. Arguments that the body does not use
+// are removed. The tiles of the result are numbered in row-major order. The body computes the
+// number of its tile from the ids; codegen/tiling generates the code for the tile.
 //
 // The attributes `gantry.launch`, `gantry.tile`, `gantry.loops`, `gantry.slices`,
 // `gantry.prediction` and `gantry.remarks` describe the launch and the tile for later passes

@@ -95,7 +95,9 @@ private:
       if (std::optional<Padded> padded = padConstant(constant, shape))
         return known[Shape(shape)] = *padded;
     const Padded own = original(tensor);
-    if (own.value.getDefiningOp() != nullptr) // An argument's copy must follow its tensor.dim.
+    // The copy of an argument stays at the builder's position. At the start of the block, it would
+    // come before the tensor.dim operations that give its sizes.
+    if (own.value.getDefiningOp() != nullptr)
       builder.setInsertionPointAfterValue(own.value);
     return known[Shape(shape)] = resize(builder, own, shape);
   }

@@ -18,9 +18,10 @@ std::optional<double> evaluateBody(mlir::linalg::GenericOp op,
                                    llvm::ArrayRef<std::optional<double>> arguments);
 
 /// Returns whether a step of the loop `loop` in which all inputs that depend on the loop are zero
-/// leaves the reduction's accumulator unchanged, whatever the other inputs are. onlyOfConstants:
-/// only those of these inputs that are constants are zero. A sum of integer products ignores such a
-/// step; a sum of float products does not, because an infinity or a NaN times zero is not zero.
+/// leaves the reduction's accumulator unchanged, whatever the other inputs are. With
+/// `onlyOfConstants`, only constants among the inputs that depend on the loop are zero in the step.
+/// A sum of integer products then ignores the step if one factor is such a constant; a sum of float
+/// products does not, because an infinity or a NaN times zero is not zero.
 bool ignoresZeros(mlir::linalg::GenericOp reduction, unsigned loop, bool onlyOfConstants = false);
 
 } // namespace gantry::codegen

@@ -59,8 +59,8 @@ bool divisorsMayVary(func::FuncOp function) {
 
 /// Returns whether the operand may be a variable without making the kernel much slower. This is the
 /// case for the bound of a loop, for an operand of an addition, subtraction or multiplication, as
-/// in an address, and for an operand of a comparison, as in a guard of a tail. For a divisor, it is
-/// the case only if `divisorsVary` is set.
+/// in an address, and for an operand of a comparison, as in the check that an index is inside of a
+/// tensor. For a divisor, it is the case only if `divisorsVary` is set.
 bool mayVary(OpOperand &use, bool divisorsVary) {
   Operation *owner = use.getOwner();
   if (isa<scf::ForOp>(owner))
@@ -78,8 +78,8 @@ std::optional<int64_t> indexConstant(Value value) {
 }
 
 /// Writes a kernel as a text that is equal for two kernels if and only if they differ at most in
-/// the values of their slots. Adds the slots to Kernel::slots, in an order that is the same for
-/// kernels with equal texts.
+/// the values of their slots and in attributes for which isIgnored() holds. Adds the slots to
+/// Kernel::slots, in an order that is the same for kernels with equal texts.
 class Skeleton {
 public:
   /// mayDropSlices: kernels may also differ in `gantry.slices` (isSmall()).
@@ -225,8 +225,9 @@ private:
       const auto other = llvm::find_if(values, [&](int64_t v) { return v != values.front(); });
       if (other == values.end())
         continue;
-      // A parameter is never negative, and it is larger for the first kernel with another value
-      // than for the first kernel. Slots with the same pattern then have the same parameter.
+      // A parameter is never negative. Let k be the first kernel in which the slot has another
+      // value than in kernel 0: the parameter is larger for k than for kernel 0. Slots whose values
+      // are affine functions of each other therefore have equal parameters.
       const bool falls = *other < values.front();
       const int64_t base = falls ? *llvm::max_element(values) : *llvm::min_element(values);
       int64_t factor = 0;
@@ -265,7 +266,7 @@ private:
     }
   }
 
-  /// Returns the value of a slot. The operations are at the start of the function.
+  /// Builds the value of a slot, with operations at the start of the function.
   static Value evaluate(func::FuncOp function, Value argument, const Affine &affine) {
     OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
     const Location loc = function.getLoc();
@@ -330,7 +331,7 @@ private:
   }
 
   std::vector<Kernel> kernels_;
-  std::map<size_t, Affine> slots_;               // By number of the slot.
+  std::map<size_t, Affine> slots_;               // The slots that differ, by number.
   std::vector<std::vector<int64_t>> parameters_; // By parameter: its value for each kernel.
 };
 

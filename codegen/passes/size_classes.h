@@ -1,11 +1,12 @@
 // Decides which sizes of tensors should be rounded up to a multiple of four or eight, so that
-// kernels access memory in vectors and need no tails. The pass pad-sizes applies the decisions.
+// kernels can access memory in vectors of four and no elements are left over. The pass pad-sizes
+// applies the decisions.
 //
 // A loop of an operator and the dimensions of tensors that it indexes must have the same size.
 // Such loops and dimensions form a class. If an operand or the result of an operator cannot have
-// padding in a dimension, it is not linked to the class. A slice of the tensor, or a padded copy,
-// then converts between the sizes. A class is padded if this speeds up matmuls and convolutions by
-// more than the conversions cost.
+// padding in a dimension, this dimension does not join the class of the operator's loop. A slice of
+// the tensor, or a padded copy, then converts between the sizes. A class is padded if this speeds
+// up matmuls and convolutions by more than the conversions cost.
 //
 // Threads: an object belongs to one function and one thread. It is valid until the function
 // changes.
@@ -20,7 +21,7 @@ namespace gantry::codegen {
 class SizeClasses {
 public:
   /// blocks: the device is a software device (a Vulkan driver that runs on the CPU), for which
-  /// images are stored in blocks of channels.
+  /// images (tensors [n, c, …], image_reads.h) are stored in blocks of channels c.
   SizeClasses(mlir::Block &block, bool blocks);
 
   bool anyPadded() const { return anyPadded_; }

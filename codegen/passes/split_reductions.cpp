@@ -32,10 +32,11 @@ constexpr int64_t kMaxRowSteps = 1 << 18; // A subgroup shares a row of at most 
 // compute. Each part keeps at least kMinSharedSteps steps, and there are at most kMaxSharedParts
 // parts.
 constexpr int64_t kMinSharedSteps = 128, kMaxSharedParts = 32;
-// Such a sum is divided into at most so many parts that each invocation computes this many elements
-// of the first reduction's result. Measured on an H200 for 4, 8, 16 and 32 with convolutional
-// networks at batch 1: ResNet-50 takes 2.88, 2.44, 2.33 and 2.28 ms, and 2.80 ms undivided; over
-// all networks, 16 is fastest.
+// The number of parts of such a sum is limited: if `invocations` invocations (Passes.td) share the
+// first reduction, each computes at most this many elements of its result, one element for one part
+// of one sum. Measured on an H200 for 4, 8, 16 and 32 with convolutional networks at batch 1:
+// ResNet-50 takes 2.88, 2.44, 2.33 and 2.28 ms, and 2.80 ms undivided; over all networks, 16 is
+// fastest.
 constexpr int64_t kPointsPerInvocation = 16;
 
 /// How a reduction becomes two. If `part` is 0, the whole loop `dim` becomes a parallel loop of the

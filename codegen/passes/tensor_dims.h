@@ -1,4 +1,5 @@
-// Finds the sizes of tensors in the program's function, sees through reshapes, and copies tensors.
+// Finds the sizes of tensors in the program's function and the tensors that reshapes view, and
+// copies tensors.
 #pragma once
 
 #include "mlir/IR/Builders.h"
@@ -8,7 +9,7 @@
 namespace gantry::codegen {
 
 /// The arena is the memory of all transients, the tensors that only dispatches of one run read. The
-/// offset in the arena and the size of every transient are multiples of this, in bytes.
+/// offset in the arena and the size of every transient are multiples of this number of bytes.
 inline constexpr uint32_t kArenaAlignment = 256;
 
 /// Returns the extents of a tensor as constants or index values. Dynamic ones are derived from the
@@ -17,8 +18,8 @@ inline constexpr uint32_t kArenaAlignment = 256;
 llvm::SmallVector<mlir::OpFoldResult> tensorDims(mlir::OpBuilder &builder, mlir::Value tensor);
 
 /// Creates one tensor.dim at the block's start for each dynamic dimension of the block's arguments,
-/// and replaces all other tensor.dim operations of this dimension by it. Each size is then one
-/// value.
+/// and replaces all other tensor.dim operations of this dimension by it. Each dynamic size of an
+/// argument is then a single SSA value.
 void hoistArgumentDims(mlir::Block &block);
 
 /// Returns the tensor that `tensor` views through reshapes; `tensor` itself if it is not a reshape.

@@ -85,7 +85,8 @@ public:
     return term(builder_.create<mlir::arith::BitcastOp>(loc_, float_, a.value));
   }
   /// toInteger() converts the value of an f32 to an i32 and discards the fraction. Its result is
-  /// undefined if the value is outside of the range of i32. The other two convert an i32 to an f32.
+  /// undefined if the value is outside of the range of i32. toFloat() and unsignedToFloat() convert
+  /// a signed or an unsigned i32 to an f32.
   Term toInteger(Term a) {
     return term(builder_.create<mlir::arith::FPToSIOp>(loc_, integer_, a.value));
   }

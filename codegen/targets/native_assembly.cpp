@@ -1,5 +1,5 @@
-// Implements parseNativeTarget(), registerNativeDialects() and assembleNative() of native.h. The
-// latter translates the LLVM dialect to LLVM IR, optimises the IR, and writes assembly.
+// Implements parseNativeTarget(), registerNativeDialects() and assembleNative() of native.h.
+// assembleNative() translates the LLVM dialect to LLVM IR, optimises the IR, and writes assembly.
 #include "codegen/targets/native.h"
 
 #include "mlir/IR/BuiltinOps.h"

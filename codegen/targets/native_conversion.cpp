@@ -35,7 +35,7 @@ using namespace mlir;
 
 namespace {
 
-// Both back ends use these numbers of address spaces.
+// The numbers of the address spaces of global and of shared memory, in both back ends.
 constexpr unsigned kGlobalSpace = 1;
 constexpr unsigned kSharedSpace = 3;
 constexpr uint64_t kSharedAlignment = 16;
@@ -50,9 +50,10 @@ unsigned spaceOf(MemRefType type) {
 
 // ---- Functions ---------------------------------------------------------------------------------
 
-/// Returns the id that the argument with this role receives. If lanes share a tile, the workgroup
-/// is one subgroup, so the invocation's id serves as the lane's id. The subgroup's id does not
-/// occur, because only kernels with cooperative matrices use it, and these are not converted.
+/// Returns the id that the argument with this role receives. If the lanes of a subgroup share a
+/// tile, the workgroup is one subgroup, so the invocation's id serves as the lane's id. The
+/// subgroup's id does not occur, because only texel kernels and kernels with cooperative matrices
+/// use it, and these are not converted.
 Value readId(OpBuilder &builder, Location loc, ArgumentRole role, const NativeTarget &target) {
   const bool nvptx = target.backend == NativeTarget::Backend::kNvptx;
   const Type word = builder.getI32Type();
@@ -282,7 +283,7 @@ struct BarrierLowering : ConvertOpToLLVMPattern<spirv::ControlBarrierOp> {
       rewriter.replaceOpWithNewOp<NVVM::Barrier0Op>(barrier);
     else
       rewriter.replaceOpWithNewOp<ROCDL::BarrierOp>(
-          barrier); // It includes the fences of a workgroup.
+          barrier); // ROCDL's barrier includes the memory fences.
     return success();
   }
 
@@ -322,7 +323,7 @@ LogicalResult expandMath(ModuleOp module) {
   populateExpandRsqrtPattern(patterns);
   populateExactRemainderPatterns(patterns);
   populateAccurateMathPatterns(patterns);
-  // MLIR's approximations are used for the remaining functions, log2 and cbrt.
+  // MLIR's approximations are used for the remaining functions, such as log2 and cbrt.
   populateMathPolynomialApproximationPatterns(patterns);
   return applyPatternsAndFoldGreedily(module, std::move(patterns));
 }

@@ -28,7 +28,8 @@ mlir::spirv::TargetEnvAttr spirvTargetEnv(mlir::MLIRContext *context);
 
 struct SpirvBinary {
   std::vector<uint32_t> words;
-  // Required device features, as KernelVariant.capabilities (engine/artifact/artifact.fbs).
+  // The names of the device features that the module needs, as the artifact stores them
+  // (KernelVariant.capabilities in engine/artifact/artifact.fbs).
   std::vector<std::string> features;
   uint32_t sharedBytes = 0; // Size of the variables in shared memory (storage class Workgroup).
 };

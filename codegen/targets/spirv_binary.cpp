@@ -103,7 +103,7 @@ static Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t> &words
   tools.SetMessageConsumer(collect);
   spvtools::ValidatorOptions validator;
   validator.SetScalarBlockLayout(true);
-  validator.SetFriendlyNames(false); // Naming all ids takes a third of the validation.
+  validator.SetFriendlyNames(false); // Naming all ids takes a third of the validation's time.
   const auto isValid = [&](const std::vector<uint32_t> &module) {
     return tools.Validate(module.data(), module.size(), validator);
   };

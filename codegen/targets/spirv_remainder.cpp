@@ -76,7 +76,7 @@ Value exactRemainder(OpBuilder &builder, Location loc, Value x, Value y) {
   Value left = b.make<arith::MaxSIOp>(b.make<arith::SubIOp>(px.exponent, py.exponent), 0);
   Value rest = b.make<arith::RemUIOp>(px.mantissa, divisor);
   // Divides further: `before` is a remainder, and `bits` the number of bits of the quotient that
-  // are still to be computed. Computes up to kStepBits of them. Returns the new remainder, and
+  // are still to be computed. Computes at most kStepBits of them. Returns the new remainder, and
   // the number of bits that are left.
   const auto step = [&](Value before, Value bits) -> std::pair<Value, Value> {
     Value some = b.make<arith::MinUIOp>(bits, kStepBits);

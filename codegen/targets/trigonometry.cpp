@@ -78,8 +78,8 @@ Reduced reduceLarge(Term x) {
     return shiftLeft(words[index], skippedBits) |
            shiftRight(shiftRight(words[index + 1], 1), otherBits);
   };
-  // Only the low 96 bits of the product are needed. Their first two bits, rounded to the nearest
-  // integer, are the quadrant.
+  // Only the low 96 bits of the product are needed. The first two of them count quadrants, and the
+  // others are a fraction of a quadrant. Rounded to the nearest integer, they are the quadrant.
   auto [low, lowCarry] = multiply(significand, window(2));
   auto [middle, middleCarry] = multiply(significand, window(1));
   middle = plus(middle, lowCarry);

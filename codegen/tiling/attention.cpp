@@ -32,8 +32,8 @@ Value yieldedBy(linalg::GenericOp op) {
   return withoutCasts(op.getRegion().front().getTerminator()->getOperand(0));
 }
 
-/// Returns the input of `op` whose element the body's value `scalar` is, possibly after conversions
-/// between floats. Null if `scalar` is not the element of an input.
+/// Returns the input of `op` that the body's value `scalar` is an element of, possibly after
+/// conversions between floats. Null if `scalar` is not an element of an input.
 OpOperand *operandOf(linalg::GenericOp op, Value scalar) {
   auto argument = dyn_cast<BlockArgument>(withoutCasts(scalar));
   if (!argument || argument.getOwner() != &op.getRegion().front() ||

@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace {
 
-// Limits per lane, for one block of keys: the keys whose scores the lanes hold at a time
+// Limits per lane and block of keys. A block is the keys whose scores the lanes hold at a time
 // (emitter/online_softmax.h).
 constexpr int64_t kMaxSums = 128, kMaxScores = 128; // Accumulators of the result, and scores.
 constexpr int64_t kMaxUnrolledSums = 4096;          // Multiplications of weights by values.
@@ -20,10 +20,10 @@ constexpr int64_t kMaxUnrolledScores = 1024; // Multiplications in a round of th
 // Numbers of unrolled steps of the scores' matmul; the first that its reduction may have is used.
 constexpr int64_t kSteps[] = {8, 4};
 
-/// Returns the dimension of the kernel's result that corresponds to a loop of `product`, the
-/// attention's second matmul, through the operations between the matmul and the result. A slice
-/// among them begins at index 0 of each dimension (isCornerSlice in fusion_groups.cpp), so it keeps
-/// the dimensions. None if no dimension corresponds to the loop.
+/// Follows a loop of `product`, the attention's second matmul, through the operations between it
+/// and the kernel's result. Returns the dimension of the result whose index is the loop's counter,
+/// or none. A slice among these operations has the rank of its operand and begins at index 0 of
+/// each dimension (isCornerSlice in fusion_groups.cpp), so it changes no index.
 std::optional<unsigned> resultDimOf(linalg::GenericOp product, unsigned loop) {
   linalg::GenericOp op = product;
   while (true) {
@@ -67,7 +67,8 @@ std::vector<TileShape> attentionTiles(func::FuncOp kernel, const Attention &atte
   assert(valueDim && "only permutations, elementwise operators and corners follow an attention");
   const int64_t keys = extents[attention.keyLoop()];
   const auto result = cast<RankedTensorType>(kernel.getResultTypes().front());
-  // A slice of the values may end within a vector only if its size is static (TileShape::run).
+  // A slice after `product` may leave fewer elements along this dimension than `product` computes.
+  // It may end within a run only if its extent is static (TileShape).
   const bool isStatic = !result.isDynamicDim(*valueDim);
   const int64_t computed = extents[attention.valueLoop()];
   const int64_t values = isStatic ? result.getDimSize(*valueDim) : computed;

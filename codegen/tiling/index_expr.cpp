@@ -189,7 +189,7 @@ IndexExpr IndexSpace::floorDiv(const IndexExpr &a, const IndexExpr &b) {
   int64_t low = floorDivInt(bounds.low, divisor), high = floorDivInt(bounds.high, divisor);
   if (low == high)
     return add(quotient, IndexExpr(low));
-  // (g·x + c) / (g·d) = x / d for 0 <= c < g.
+  // floor((g·x + c) / (g·d)) = floor(x / d) for integers x and 0 <= c < g.
   int64_t g = std::gcd(baseDivisor(remainder), divisor);
   if (g > 1 && remainder.constant >= 0 && remainder.constant < g) {
     const IndexExpr reduced = divideExactly(remainder.base(), g);

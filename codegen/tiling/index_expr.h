@@ -31,7 +31,7 @@
 
 namespace gantry::codegen {
 
-/// A variable and its coefficient.
+/// A variable, by its number in the IndexSpace, and its coefficient.
 using IndexTerm = std::pair<int32_t, int64_t>;
 
 struct IndexExpr {
@@ -84,7 +84,7 @@ public:
   /// The same for a value from 0 to limit - 1. The limit may depend on other variables.
   IndexExpr addVariableBelow(mlir::Value value, const IndexExpr &limit, bool perLane = false);
   /// Sets the weight of the variables that are made from now on: how often the code that is being
-  /// emitted runs. That is the product of the rounds of all loops around it.
+  /// emitted runs. That is the product of the round (iteration) counts of all loops around it.
   void setLoopWeight(double rounds) { weight_ = rounds; }
   double loopWeight() const { return weight_; }
   /// Returns how often an expression is computed if it is moved out of all loops that it does not
@@ -111,9 +111,9 @@ public:
     return floorDiv(add(a, IndexExpr(b - 1)), IndexExpr(b));
   }
 
-  /// Returns x if the first two are floorDiv(x, divisor) and mod(x, divisor), so that quotient ·
-  /// divisor + remainder can be replaced by x. None if they are not. None too if the divisor is
-  /// constant: add() then simplifies this sum to x by itself.
+  /// Returns x if `quotient` is floorDiv(x, divisor) and `remainder` is mod(x, divisor), so that
+  /// quotient · divisor + remainder can be replaced by x. None if they are not. None too if the
+  /// divisor is constant: add() then simplifies this sum to x by itself.
   std::optional<IndexExpr> joined(const IndexExpr &quotient, const IndexExpr &remainder,
                                   const IndexExpr &divisor);
 
@@ -128,7 +128,7 @@ public:
   /// Returns the greatest common divisor of the coefficients, which divides every value of the
   /// expression without its constant. 0 if the expression is constant.
   int64_t baseDivisor(const IndexExpr &expr) const;
-  /// Returns the largest known divisor of every value of the expression. 0 if it is 0.
+  /// Returns the largest known divisor of every value of the expression. 0 for the constant 0.
   int64_t divisor(const IndexExpr &expr) const;
 
   /// Returns whether the expression contains a variable, directly or in a quotient, remainder or
@@ -161,7 +161,8 @@ private:
   /// Splits a = b·quotient + remainder and returns (quotient, remainder). No coefficient of the
   /// remainder is a multiple of b, and its constant is in [0, b).
   std::pair<IndexExpr, IndexExpr> split(const IndexExpr &a, int64_t b);
-  /// Returns the expression with these terms, which are sorted by variable and not zero.
+  /// Returns the expression with these terms, which are sorted by variable and have coefficients
+  /// other than 0.
   IndexExpr exprOf(llvm::ArrayRef<IndexTerm> terms, int64_t constant);
   IndexExpr exprOfVariable(int32_t variable) { return exprOf(IndexTerm(variable, 1), 0); }
   mlir::Value materializeVariable(const Variable &variable, mlir::OpBuilder &builder,

@@ -61,7 +61,7 @@ private:
 };
 
 /// Returns the number of points per lane, up to `limit`, with which tiles of `lanes` lanes exceed
-/// the extent by the smallest fraction. A second term favours larger sizes.
+/// the extent by the smallest fraction. The term 0.5 / size is added to favour larger sizes.
 int64_t evenSize(int64_t extent, int64_t lanes, int64_t limit) {
   int64_t best = 1;
   double bestWaste = std::numeric_limits<double>::max();
@@ -81,7 +81,7 @@ int64_t evenSize(int64_t extent, int64_t lanes, int64_t limit) {
 /// multiples of four that divide the extent, blockFor(extent, 16), the largest divisor from 17 to
 /// 32, and if these are few, sizes that divide the extent into nearly equal blocks. For a dynamic
 /// extent: the powers of two from four up to the assumed extent, or all powers of two up to it if
-/// it is below four.
+/// it is below four. No size exceeds 32.
 Sizes blocksFor(const KernelExtents::Span &span) {
   Sizes sizes;
   const int64_t extent = span.extent;
@@ -104,7 +104,7 @@ Sizes blocksFor(const KernelExtents::Span &span) {
       add(size);
       break;
     }
-  if (sizes.size() < kFewBlocks) // Few divisors: also blocks that exceed the extent by little.
+  if (sizes.size() < kFewBlocks) // Also blocks that together exceed the extent by little.
     for (int64_t limit : {8, 12, 16, 24, 32})
       if (limit < extent) {
         const int64_t blocks = (extent + limit - 1) / limit;
@@ -114,9 +114,10 @@ Sizes blocksFor(const KernelExtents::Span &span) {
 }
 
 /// Returns candidates for the unrolled steps of each reduction dimension. If an extent is a
-/// multiple of four, the only candidate unrolls the longest such dimension. Otherwise the
-/// candidates unroll whole windows, from the innermost dimension outwards, and the longest
-/// dimension with a rest.
+/// multiple of four, the only candidate unrolls the longest such dimension. Otherwise the first
+/// candidate unrolls the innermost dimension as a whole if it is a window (kMaxWindow), the next
+/// one also the dimension around it, and so on. A last candidate unrolls four steps of the longest
+/// dimension if it has at least eight; the steps that remain follow after the loop.
 llvm::SmallVector<Sizes> LaneTiles::stepsOfOuterProducts() const {
   const Sizes &reduction = extents_.reduction;
   llvm::SmallVector<Sizes> result;

@@ -26,7 +26,7 @@ bool isAllowed(const TileShape &tile, const DeviceProfile &profile, const Kernel
 std::vector<TileShape> laneTiles(const KernelExtents &extents, const DeviceProfile &profile);
 
 /// Returns the sizes to try for a tile dimension with this extent: the powers of two and the
-/// divisors of the extent, up to 16 and up to the extent; 1, 2 and 4 if the extent is dynamic.
+/// divisors of the extent that exceed neither 16 nor the extent; 1, 2 and 4 if it is dynamic.
 llvm::SmallVector<int64_t> sizesFor(int64_t extent);
 /// Returns the largest of sizesFor(extent) that is at most `limit` and either a multiple of four or
 /// a divisor of the extent; 4 if the extent is dynamic.

@@ -32,8 +32,8 @@ llvm::SmallVector<int64_t> channelsBlocked(int64_t rank, int64_t block);
 /// Returns the layout that divides the last two dimensions into panels of `rows` rows. A panel is
 /// stored in groups of `columns` columns, each with the elements of all rows of the panel. The
 /// elements that the lanes (invocations of a subgroup) of a matmul load together are then adjacent,
-/// and rows whose distance is a power of two do not compete for the same cache sets. rank: 2 or
-/// more.
+/// and rows do not compete for the same cache sets, as they do in row-major order if their length
+/// is a large power of two. rank: 2 or more.
 llvm::SmallVector<int64_t> rowPanels(int64_t rank, int64_t rows, int64_t columns);
 
 /// Returns the address of an element, in elements from the tensor's start. shape: the extents of

@@ -71,7 +71,7 @@ BlockArgument extendedByte(Value value, bool &isSigned) {
   return dyn_cast<BlockArgument>(op->getOperand(0));
 }
 
-/// Returns the tensor input whose element the body's argument is, or null.
+/// Returns the tensor input that the body's argument is an element of. Null if there is none.
 static OpOperand *inputOf(linalg::GenericOp op, BlockArgument argument) {
   if (!argument || argument.getOwner() != op.getBody() ||
       argument.getArgNumber() >= op.getNumDpsInputs())

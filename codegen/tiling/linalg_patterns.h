@@ -65,7 +65,7 @@ bool isRowReduction(mlir::linalg::GenericOp op);
 
 /// Returns the first tensor operand whose last index is the loop of the reduction, so that
 /// neighbouring steps read neighbouring elements. Null if there is none, if the operation does not
-/// reduce over exactly one dimension, and if partial results cannot be combined.
+/// reduce over exactly one dimension, or if partial results cannot be combined (combinerOf()).
 mlir::OpOperand *rowOperandOf(mlir::linalg::GenericOp op);
 
 /// Returns whether the operation has no reduction and one result, and writes each element of the

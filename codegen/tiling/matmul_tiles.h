@@ -30,10 +30,11 @@ halfFactorsOf(mlir::linalg::GenericOp op);
 /// that the profile lists, or none.
 std::optional<MatrixShape> halfShapeOf(const DeviceProfile &profile);
 
-/// Returns the candidate tiles for such a kernel, also those that need more shared memory than the
-/// device has. Dynamic extents are kDynamic. There are no tiles if the device has no such
-/// multiplication or one of an unsuitable shape, if the result has fewer than two dimensions, or if
-/// a reduction extent is dynamic or 0.
+/// Returns the candidate tiles for a kernel whose reduction is such a matmul, also tiles that need
+/// more shared memory than the device has. Dynamic extents are kDynamic. There are no tiles if
+/// halfShapeOf(profile) is none, if its m, n or k is not a multiple of 8, if the sums of a block do
+/// not divide evenly among the lanes of a subgroup, if the result has fewer than two dimensions, or
+/// if a reduction extent is dynamic or 0.
 std::vector<TileShape> matmulTiles(const DeviceProfile &profile,
                                    llvm::ArrayRef<int64_t> resultShape,
                                    llvm::ArrayRef<int64_t> reductionShape);

@@ -1,6 +1,6 @@
 // Implements measuredTile() of tile_choice.h: checks whether a kernel can have a tile from a table
-// of measured tiles. Kernel generation relies on these conditions; the tiles that tile_choice.cpp
-// finds meet them by construction.
+// of measured tiles. Kernel generation relies on the conditions that this file checks; the tiles
+// that tile_choice.cpp finds meet them by construction.
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/emitter/kernel_emitter.h"
 #include "codegen/tiling/sink/counting_sink.h"
@@ -17,8 +17,8 @@ using namespace mlir;
 
 namespace {
 
-// Limit on points times unrolled steps. It is far above the fastest tiles, and kernels at the limit
-// still compile quickly.
+// Limit on points times unrolled steps. The fastest tiles are far below it, and kernels at the
+// limit still compile quickly.
 constexpr int64_t kMaxUnrolled = 8192;
 
 Status misfit(const std::string &why) { return Status(StatusCode::kInvalidArgument, why); }

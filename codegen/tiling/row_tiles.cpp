@@ -14,14 +14,16 @@ namespace {
 // Limits on the elements of a row that an invocation holds in registers: in the baseline, and in
 // other kernels.
 constexpr int64_t kMaxRowPoints = 16, kMaxSharedRowPoints = 128;
-// A run is a group of neighbouring elements that one lane (invocation of a subgroup) takes. In rows
-// shorter than this, runs of four elements do not begin at multiples of four in memory
-// (TileShape::shiftedRows), because too many of the runs would lie partly beyond the row.
+// A run is a group of neighbouring elements that one lane (invocation of a subgroup) takes. In
+// texel kernels, rows of at least this length have runs of four elements that begin at multiples of
+// four in memory (TileShape::shiftedRows). In shorter rows, too many such runs would lie partly
+// beyond the row.
 constexpr int64_t kMinShiftedRow = 24;
 constexpr int64_t kWidth = 4; // Elements of a vector.
 
-/// Divides rows of this length among the lanes of a tile; among one lane if the row is shorter than
-/// two elements per lane. Returns the number of elements that a lane holds at a time.
+/// Sets the members of `tile` that divide rows of this length among `lanes` lanes, or that give a
+/// row to one lane if it has fewer than two elements per lane. Returns the number of elements that
+/// a lane holds at a time.
 int64_t divideRow(TileShape &tile, int64_t length, int64_t lanes, TileKind kind) {
   tile.rowLength = length;
   tile.lanes = tile.rowLength >= 2 * lanes ? lanes : 1;
@@ -30,7 +32,8 @@ int64_t divideRow(TileShape &tile, int64_t length, int64_t lanes, TileKind kind)
   tile.run = tile.rowLength % kWidth == 0 || tile.shiftedRows ? kWidth : 1;
   const int64_t perLane = (tile.coveredRow() / tile.run + tile.lanes - 1) / tile.lanes * tile.run;
   // A shifted row may need one run more than a row of the same length that begins with a whole
-  // vector. The limit is higher by this run, so that such a row is not divided because of it.
+  // vector. The limit is higher by this run, so that such a row is not divided into chunks (parts
+  // that are held one after the other) because of it.
   const int64_t maxPoints =
       sharesTiles(kind) ? kMaxSharedRowPoints + (tile.shiftedRows ? tile.run : 0) : kMaxRowPoints;
   // A longer row is divided into equal chunks of whole runs.

@@ -17,7 +17,7 @@ using namespace mlir;
 namespace {
 
 // An invocation of a staged tile computes a block of points: along the last dimension of the
-// result, and along one other dimension. The other dimension has at least this extent.
+// result, and along one other dimension, whose extent is dynamic or at least this number.
 constexpr int64_t kMinRows = 4;
 constexpr uint64_t kWordBytes = 4, kBoxAlignment = 16;
 
@@ -127,7 +127,7 @@ std::vector<Candidate> candidatesOf(func::FuncOp kernel, const DeviceProfile &pr
   for (const TileShape &tile : tiles) {
     const PredictedTile predicted = search.predict(tile);
     if (!predicted.isSupported || predicted.boxWords.empty())
-      continue; // Without boxes: no operand has enough readers to be staged.
+      continue; // Without boxes: no operand's elements are read often enough to be staged.
     Result<Candidate> candidate = placeBoxes(tile, predicted);
     if (candidate.isOk())
       candidates.push_back(candidate.take());

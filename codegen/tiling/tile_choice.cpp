@@ -18,13 +18,13 @@ using namespace mlir;
 
 namespace {
 
-constexpr size_t kMaxStarts = 4;     // Max starts with one unrolled step per search.
-constexpr int64_t kMaxShortSum = 64; // Steps of a sum that may be unrolled as a whole.
+constexpr size_t kMaxStarts = 4;     // Max starts of descents, apart from that of a short sum.
+constexpr int64_t kMaxShortSum = 64; // Max steps of a sum that may be unrolled as a whole.
 
-/// Returns the tiles that descents start from: one point, and the cheapest blocks in two
-/// dimensions. A descent from one point may miss a block, because growing one dimension alone may
-/// cost more. For the same reason there is a start with all steps of a short sum, such as the
-/// window of a depthwise convolution.
+/// Returns the tiles that descents start from: one point, and the cheapest blocks, which are tiles
+/// with several points along two dimensions. A descent from one point may miss a block, because
+/// growing one dimension alone may raise the cost. For the same reason the cheapest block that
+/// unrolls all steps of a short sum, such as the window of a depthwise convolution, is a start too.
 std::vector<CostedTile> startsOf(TileSearch &search, TileKind kind) {
   const KernelExtents &extents = search.extents();
   const size_t rank = extents.result.size();
@@ -137,7 +137,8 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
     const auto tiles =
         rowTiles(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, kind);
     TileChoice cheapest = search.cheapest(tiles);
-    if (!cheapest.tile.rowLength) // No tile works; emitting this one reports the operation.
+    // If no tile works, emitting the kernel with any of them reports the operation at fault.
+    if (!cheapest.tile.rowLength)
       cheapest.tile = tiles.front();
     return cheapest;
   }

@@ -37,8 +37,9 @@ struct TileChoice {
   double tileCost = 0;
   int32_t candidates = 0;   // The number of tiles that were compared.
   uint32_t boxesBytes = 0;  // The bytes of all boxes (parts of tensors in shared memory).
-  uint32_t sharedBytes = 0; // The bytes of a workgroup's shared memory: less if boxes share bytes.
-  // For staged tiles: one line for each candidate, cheapest first, with the verdict on it.
+  uint32_t sharedBytes = 0; // Shared memory of a workgroup; below boxesBytes if boxes share bytes.
+  // For staged tiles: one line for each candidate, which says why it is taken or not. Candidates
+  // whose boxes could not be placed are first, then the others, cheapest first.
   std::vector<std::string> comparison{};
   // Says that the tile comes from a table of measured tiles (`gantry tune`), or why the table's
   // tile was not taken.
@@ -73,11 +74,12 @@ TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, T
 /// cooperative matrices, the cheapest fitting tile without them comes before it in the result, for
 /// devices whose driver does not offer the matrices.
 ///
-/// The result is empty for row kernels, attentions and scatters, if no tile fits, and if no operand
-/// has enough readers to be staged; the kernel's baseline, which needs no shared memory, is used
-/// then. candidate: skip this many tiles that fit. measured: if not empty, take the tile with this
-/// exact text (tile_text.h) instead of the cheapest; the result is empty if no candidate has this
-/// text or if the tile does not fit.
+/// The result is empty for row kernels, attentions and scatters, if no tile fits, and if no
+/// operand has elements that a workgroup reads at least twice on average; the kernel's baseline,
+/// which needs no shared memory, is used then. candidate: skip this many tiles that fit; the result
+/// is empty if no other fits. measured: if not empty, take the tile with this exact text
+/// (tile_text.h) instead of the cheapest; the result is empty if no candidate has this text or if
+/// the tile does not fit.
 std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile,
                                           size_t candidate = 0, const std::string &measured = {});
 
@@ -91,7 +93,7 @@ std::vector<TileShape> rowTiles(mlir::RankedTensorType type, const DeviceProfile
 /// Returns the tiles with which one invocation, or a subgroup, reduces a row of an operand to one
 /// point of the result. There are none unless the kernel has one reduction, over one dimension of
 /// static extent, the elements of an operand are neighbours in memory along this dimension, and the
-/// row is long enough. kind: kTexel or kSubgroup.
+/// row has at least 8 elements. kind: kTexel or kSubgroup.
 std::vector<TileShape> reducedRowTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile,
                                        TileKind kind);
 

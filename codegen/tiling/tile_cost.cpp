@@ -27,7 +27,8 @@ struct Weights {
 // similar.
 constexpr Weights kStorageBuffers{24, 30, 8, 24, 24, 1, 30};
 // On the software device a texel fetch is straight-line code: eight loads of four elements and
-// their transposition. The driver takes 15 to 20 ns to start a subgroup.
+// their transposition. The driver takes 15 to 20 ns to start a subgroup, hence the high cost of an
+// invocation.
 constexpr Weights kTexels{45, 24, 3, 40, 75, 1, 130};
 // For GPUs. Neighbouring invocations load neighbouring elements, so a scalar load is a part of a
 // wide one.
@@ -70,9 +71,9 @@ double invocationCost(const OperationCounts &counts, const Weights &weights,
 }
 
 /// The milliseconds in which the driver of the software device compiles a kernel with texel loads.
-/// Fitted to the times of 241 kernels of five networks with Mesa 22.3: the prediction of four in
-/// five is between 0.67 and 1.27 of the measured time. An access to a storage buffer is a loop over
-/// the lanes, which takes as long as fifty additions.
+/// Fitted to the times of 241 kernels of five networks with Mesa 22.3: for four in five kernels the
+/// prediction is between 0.67 and 1.27 times the measured time. A load of one element from a
+/// storage buffer is a loop over the lanes, which takes as long to compile as fifty additions.
 double buildMs(const OperationCounts &emitted) {
   return 0.043 * emitted[Cost::kArithmetic] + 2.2 * emitted[Cost::kScalarLoad] +
          0.22 * emitted[Cost::kVectorLoad] + 0.31 * emitted[Cost::kShuffle] +

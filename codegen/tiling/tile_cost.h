@@ -2,8 +2,8 @@
 // invocation, subgroup or workgroup computes (tile_shape.h).
 //
 // The cost of a kernel is the weighted number of operations of one invocation, times the number of
-// invocations. If a kernel has fewer invocations than the device needs to be busy, the device's
-// number is taken instead. The code that emits the kernel counts the operations
+// invocations. If a kernel has fewer invocations than the device needs to be busy, the number that
+// the device needs is taken instead. The code that emits the kernel counts the operations
 // (emitter/kernel_emitter.h with a CountingSink, which builds nothing). The weight of an operation
 // is its time relative to that of an addition, where a whole subgroup executes each of them. Costs
 // under different cost models cannot be compared.
@@ -21,10 +21,10 @@
 
 namespace gantry::codegen {
 
-/// How a kernel accesses memory, which determines the weights of loads and stores. kStorageBuffers
-/// and kTexels: through storage buffers, or operands through texel buffers, with weights of a
-/// software device. kStaged: through storage buffers, with weights of a GPU, also for kernels that
-/// use shared memory.
+/// How a kernel accesses memory, which determines the weights of loads and stores. kStorageBuffers:
+/// through storage buffers. kTexels: operands through texel buffers. Both have the weights of a
+/// software device. kStaged: through storage buffers, with the weights of a GPU; also for kernels
+/// that use shared memory.
 enum class CostModel : uint8_t { kStorageBuffers, kTexels, kStaged };
 
 /// Returns the model with which kernels of this kind can be compared with the other kernels that

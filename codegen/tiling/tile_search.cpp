@@ -17,11 +17,13 @@ namespace {
 
 // The limit on points times steps of a tile that unrolls all steps of a sum.
 constexpr int64_t kMaxUnrolledSum = 4096;
-constexpr double kMinGain = 0.999; // A tile replaces another if it costs less than this fraction.
+// A tile replaces another if its cost is below this fraction of the other's cost.
+constexpr double kMinGain = 0.999;
 // The cost of a millisecond of the driver's compiler is kBuildShare for each loop step of a run of
 // the program (KernelAttr's program_steps), but at least kMinBuildCost. The unit is the time of an
 // addition (tile_cost.h). If a step takes as long as 1.3 additions, a second of the compiler counts
-// as 3 % of a run; if a device does 50 additions in a nanosecond, it counts at least as 0.2 ms.
+// as 3 % of a run; if a device does 50 additions in a nanosecond, the second counts as at least 0.2
+// ms of a run.
 constexpr double kBuildShare = 4e-5, kMinBuildCost = 10000;
 
 /// Returns the numbers of unrolled steps to try for a reduction dimension: the divisors of

@@ -33,8 +33,8 @@ public:
   int32_t compared() const { return compared_; }
 
   /// Returns whether a tile is small enough to be unrolled. If the kernel loads texels, a tile that
-  /// unrolls all steps of a sum may be larger than isAllowed() (lane_tiles.h) permits, because the
-  /// predicted cost then contains the time of the driver's compiler.
+  /// unrolls all steps of a sum may be larger than isAllowed() (lane_tiles.h) permits, because its
+  /// predicted cost contains the time of the driver's compiler, which grows with the code.
   bool allows(const TileShape &tile) const;
   /// Predicts the cost of a tile.
   PredictedTile predict(const TileShape &tile);
@@ -49,8 +49,9 @@ public:
   /// Improves a tile by coordinate descent. A change sets one element of TileShape::result or
   /// TileShape::reduction to another value. If a change gives the tile more points than the limit
   /// on the size of the code allows, the change also unrolls fewer steps. Makes the change that
-  /// lowers the cost most, and repeats this until no change lowers the cost by at least 0.1 %. All
-  /// descents of one search must start from tiles that differ in these members only.
+  /// lowers the cost most, and repeats this until no change lowers the cost by at least 0.1 %. The
+  /// descents of one search share the costs of tiles by these two members. Starts that differ in
+  /// another member must therefore have different numbers of tile dimensions.
   void descend(CostedTile &from);
   /// Ranks the different tiles that were compared: `best` has rank 0, the others follow by cost.
   /// Returns the tile with rank `candidate`, or `best` if there are not as many. Needs keepsAll.

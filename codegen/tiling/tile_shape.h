@@ -23,8 +23,8 @@
 namespace gantry::codegen {
 
 /// How the subgroups of a workgroup multiply with cooperative matrices. The device multiplies an
-/// m x k matrix by a k x n matrix. The tile consists of m x n blocks, and each subgroup holds the
-/// accumulators of a rectangle of blocks.
+/// m x k matrix by a k x n matrix. The tile consists of blocks of m rows and n columns, and each
+/// subgroup holds the accumulators of a rectangle of blocks.
 struct MatrixTile {
   int64_t m = 0, n = 0, k = 0;    // The shape of one multiplication. 0: no cooperative matrices.
   int64_t lanes = 0;              // Invocations of a subgroup.
@@ -51,11 +51,12 @@ struct MatrixTile {
 /// The tile dimensions are those of the result, except that the dimensions from `merged` on form
 /// one tile dimension in row-major order.
 ///
-/// With `lanes` > 1 a workgroup is one subgroup of that many invocations, which share a tile. The
-/// points along `laneDim` are divided into runs of `run` neighbours, and the runs are dealt to the
-/// lanes round-robin. If the extent is static and the tile has more than one dimension, the last
-/// run may lie partly beyond the result. The loads of operand vectors that every lane needs are
-/// divided among the lanes, which shuffle the vectors to each other.
+/// With `lanes` > 1 the invocations of a subgroup, that many, share a tile. A workgroup is one
+/// subgroup, or several in some texel kernels (chooseSubgroups() in passes/kernel_function.cpp).
+/// The points along `laneDim` are divided into runs of `run` neighbours, and the runs are dealt to
+/// the lanes round-robin. If the result's extent along `laneDim` is static and the tile has more
+/// than one dimension, the last run may lie partly beyond the result. The loads of operand vectors
+/// that every lane needs are divided among the lanes, which shuffle the vectors to each other.
 struct TileShape {
   llvm::SmallVector<int64_t> result; // Points of an invocation (or lane), per tile dimension.
   // The steps that one round of the loop over a reduction dimension executes (unrolled). Each
@@ -87,20 +88,21 @@ struct TileShape {
   // to one point of the result (emitter/row_reduction.h). `reduction` then has one number: the
   // elements of a row that a lane holds at a time. False: a row is a part of the result.
   bool reducesRows = false;
-  // True if rows begin at addresses that are not multiples of four. Runs of four columns then begin
-  // at multiples of four in memory instead of in the row, so that each run is one aligned vector: a
-  // row's first run may begin up to 3 elements before the row, and its last run may end beyond the
-  // row. Loads may touch elements beyond the row, up to the next multiple of four (isPaddedView()
-  // in emitter/memory/vector_views.h).
+  // True: rows may begin at addresses, counted in elements, that are not multiples of four. Runs of
+  // four columns begin at multiples of four in memory instead of in the row, so that each run is
+  // one aligned vector: a row's first run may begin up to 3 elements before the row, and its last
+  // run may end beyond the row. Loads may touch elements beyond the row, up to the next multiple of
+  // four (isPaddedView() in emitter/memory/vector_views.h).
   bool shiftedRows = false;
-  // Attention kernels, which compute softmax(queries · keysᵀ) · values (attention.h; 0: any other
-  // kernel): a lane computes the scores, the elements of queries · keysᵀ, of `keys` keys at a time,
-  // in runs of `keyRun` neighbours. `reduction` then refers to the matmul that computes the scores.
+  // For attention kernels, which compute softmax(queries · keysᵀ) · values (attention.h): the
+  // number of keys whose scores (elements of queries · keysᵀ) a lane computes at a time, and the
+  // number of neighbouring keys in each run of a lane. `reduction` then refers to the matmul that
+  // computes the scores. `keys` is 0 for any other kernel.
   int64_t keys = 0, keyRun = 1;
   bool dots = false; // Whether int8 products are summed with the device's dot product of 4 bytes.
 
-  /// Returns the extents, along the tile dimensions, of a result with this shape. The extent of
-  /// merged dimensions is dynamic if one of them is.
+  /// Returns the extents, along the tile dimensions, of a result whose extents are `shape`. The
+  /// extent of merged dimensions is dynamic if one of them is.
   llvm::SmallVector<int64_t> spaceOf(llvm::ArrayRef<int64_t> shape) const {
     llvm::SmallVector<int64_t> space(shape);
     if (merged < shape.size()) {
@@ -119,14 +121,14 @@ struct TileShape {
   bool mayHaveRest() const {
     return lanes > 1 && !reducesRows && !dots && stageSteps.empty() && !matrix;
   }
-  /// Returns whether lanes divide the points along a tile dimension.
+  /// Returns whether the points along a tile dimension are divided among lanes.
   bool hasLanesAlong(unsigned dim) const { return lanes > 1 && dim == laneDim && !reducesRows; }
 
   /// With rowLength: the number of a row's elements that a lane holds at a time.
   int64_t heldColumns() const { return reducesRows ? reduction.front() : result.back(); }
 
-  /// With rowLength: the number of elements from the start of a row's first run to the end of its
-  /// last.
+  /// With rowLength: the max number of elements from the start of a row's first run to the end of
+  /// its last run.
   int64_t coveredRow() const { return shiftedRows ? (rowLength + 6) / 4 * 4 : rowLength; }
 
   /// Returns the number of points of the whole tile along a tile dimension. The tile is computed by

@@ -3,8 +3,11 @@
 // invocation, subgroup or workgroup computes (tile_shape.h).
 //
 // An example of an exact text is "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4". The
-// words `points`, `steps` and `along` are TileShape::result, reduction and laneDim; other words are
-// named like their members. Sizes are per dimension; a word whose value is the default is left out.
+// words `points`, `steps`, `along`, `row`, `reduced` and `staged` are TileShape::result, reduction,
+// laneDim, rowLength, reducesRows and stageSteps; `matrices` is m, n and k of MatrixTile, and
+// `subgroups` its `down` and `across`; other words are named like their members. Sizes are per
+// dimension; a word whose value is the default is left out.
+//
 // To use a measured tile, the compiler needs the tile that belongs to a text. It parses the text if
 // the tile is of the kind baseline, texel or dots (TileKind) and its kernel does not process whole
 // rows (TileShape::rowLength). For other tiles that can be measured, it compares the text with the

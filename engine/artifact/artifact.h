@@ -26,10 +26,11 @@
 
 namespace gantry::artifact {
 
-/// The version of the format. Version 2 added kernels that read texel buffers; 3 values that begin
-/// after the start of their slot, the range of memory that they share with others
-/// (Value.slot_offset); 4 values that are boxes in others (Value.box); 5 kernel variants that run
-/// only if certain sizes are multiples of a number (KernelVariant.dim_multiples).
+/// The version of the format. Version 2 added kernels that read texel buffers. Version 3 added
+/// values that begin after the start of their slot, the range of memory that they share with others
+/// (Value.slot_offset). Version 4 added values that are boxes in others (Value.box). Version 5
+/// added kernel variants that run only if certain sizes are multiples of a number
+/// (KernelVariant.dim_multiples).
 inline constexpr uint32_t kFormatVersion = 5;
 inline constexpr uint32_t kOldestFormatVersion = 1;
 inline constexpr uint64_t kSectionAlignment = 4096; // Bytes.
@@ -54,10 +55,12 @@ inline bool hasBox(const Value &value) {
 /// exprs: the values of Program.exprs. Numbers below 0, in a damaged artifact, make a box that
 /// isValid() (box.h) refuses.
 Box boxOf(const Value &value, std::span<const int64_t> exprs);
-/// The workgroup size of a variant along a dimension (0 to 2). The program must be verified.
+/// The workgroup size of a variant along a dimension (0 to 2). The program must be that of an
+/// Artifact, which has verified it.
 uint32_t workgroupSizeOf(const Kernel &kernel, const KernelVariant &variant, uint32_t dimension);
 /// The index in Program.exprs of the expression that gives the number of workgroups along a
-/// dimension (0 to 2) if the command runs the variant. The program must be verified.
+/// dimension (0 to 2) if the command runs the variant. The program must be that of an Artifact,
+/// which has verified it.
 uint32_t workgroupCountOf(const Command &command, const KernelVariant &variant, uint32_t dimension);
 
 /// One constant to be written.

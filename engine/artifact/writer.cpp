@@ -112,9 +112,10 @@ private:
   std::map<std::string, flatbuffers::Offset<Kernel>> known_; // The keys are serialized kernels.
 };
 
-/// Packs the program with its variants. The generated code would write the kernels once for each
-/// program. The kernels are therefore packed first through KernelPool, the programs are packed
-/// without kernels, and the offsets of the kernel lists are patched in afterwards.
+/// Packs the program with its variants. The functions that FlatBuffers generates would write equal
+/// kernels once for each program. The kernels are therefore packed first through KernelPool, the
+/// programs are packed without kernels, and the offsets of the kernel lists are patched in
+/// afterwards.
 void packProgram(flatbuffers::FlatBufferBuilder &builder, ProgramT &root) {
   std::vector<ProgramT *> programs = {&root};
   for (const std::unique_ptr<ProgramT> &variant : root.variants)

@@ -1,5 +1,5 @@
-// Alignment arithmetic on 64-bit sizes with overflow checks. Header only; pure functions, so every
-// function may be called from any thread.
+// Alignment arithmetic on 64-bit sizes. The functions whose names begin with "checked" check for
+// overflow. Header only; pure functions, so every function may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ constexpr std::optional<uint64_t> checkedRoundUp(uint64_t value, uint64_t alignm
 }
 
 /// Rounds up like checkedRoundUp(), but does not check for overflow. Callers use it for values that
-/// are known to be far below 2^64, such as offsets inside a section whose size was checked.
+/// are known to be far below 2^64, such as offsets inside a file whose size was checked.
 constexpr uint64_t roundUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }

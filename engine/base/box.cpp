@@ -12,8 +12,9 @@ bool isEmpty(const Box &box) {
   return box.elementBytes == 0;
 }
 
-/// Calls `body` with each run of the box for fixed indices of the dimensions before `d`. `offset`
-/// is the byte offset of these indices. From dimension `contiguous` on, the box is one run.
+/// Calls `body` with each run of the part of the box that has given indices in the dimensions
+/// before `d`; `offset` is the byte offset of these indices. For given indices before dimension
+/// `contiguous`, the box is one run. Returns false if `body` did.
 bool walk(const Box &box, const std::vector<uint64_t> &strides, size_t d, size_t contiguous,
           uint64_t offset, const std::function<bool(const ByteRange &)> &body) {
   if (d == box.dims.size())
@@ -32,7 +33,7 @@ bool walk(const Box &box, const std::vector<uint64_t> &strides, size_t d, size_t
   return true;
 }
 
-/// Returns the bytes between neighbours along each dimension.
+/// Returns the distance in bytes between neighbouring elements along each dimension.
 std::vector<uint64_t> stridesOf(const Box &box) {
   std::vector<uint64_t> strides(box.dims.size());
   uint64_t stride = box.elementBytes;
@@ -64,7 +65,7 @@ ByteRange rangeOf(const Box &box) {
 void forEachRun(const Box &box, const std::function<bool(const ByteRange &)> &body) {
   if (isEmpty(box))
     return;
-  // In all dimensions after `contiguous`, the box has every index.
+  // After the loop: the last dimension in which the box lacks an index, or 0 if it lacks none.
   size_t contiguous = box.dims.size();
   while (contiguous > 0) {
     --contiguous;

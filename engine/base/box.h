@@ -1,10 +1,11 @@
-// A box is the place of a tensor that lies inside of a larger one, such as the slice of a
-// concatenation.
+// A box is the place of a tensor that lies inside of a larger one, such as the place of one input
+// of a concatenation in the result.
 //
-// The larger tensor is the storage, and the box is a range of its indices along each dimension. The
-// bytes of a box are one or more *runs*, ranges without a gap. The dimensions are those of the
-// memory, from the outermost to the innermost, with the last one contiguous: a tensor whose
-// channels lie in blocks of four has the dimensions (image, block, row, column, channel in block).
+// The larger tensor is the storage, and the box is a range of its indices along each dimension. A
+// *run* is a contiguous range of bytes; the bytes of a box form one or more runs. The dimensions
+// are listed in the order in which they lie in memory, from the outermost to the innermost, whose
+// elements are contiguous: a tensor whose channels lie in blocks of four has the dimensions (image,
+// block, row, column, channel in block).
 //
 // Thread safety: pure functions.
 #pragma once
@@ -36,15 +37,16 @@ struct ByteRange {
 /// Returns the box that is the range of `sizeBytes` bytes from `offset` on.
 Box boxOfRange(uint64_t offset, uint64_t sizeBytes);
 
-/// Returns the smallest range of bytes that contains the box. An empty box has a range of 0 bytes.
+/// Returns the smallest range of bytes that contains the box. The range of an empty box, one with a
+/// size of 0, has 0 bytes.
 ByteRange rangeOf(const Box &box);
 
 /// Calls `body` with each run of the box, in ascending order. Adjacent runs are joined. Stops when
 /// `body` returns false.
 void forEachRun(const Box &box, const std::function<bool(const ByteRange &)> &body);
 
-/// Returns whether all ranges of the box lie within their extents, and the bytes of the storage fit
-/// 63 bits.
+/// Returns whether all ranges of the box lie within their extents, and the storage has less than
+/// 2^63 bytes.
 bool isValid(const Box &box);
 
 } // namespace gantry

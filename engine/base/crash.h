@@ -54,7 +54,7 @@ private:
 };
 
 /// Suspends the calling thread for `ns` nanoseconds. A crash handler must not wait for a lock, so
-/// it polls and sleeps with this function between two polls.
+/// it tries repeatedly to take the lock, and sleeps with this function between two tries.
 void sleepInCrash(uint64_t ns);
 
 } // namespace gantry

@@ -30,12 +30,13 @@ struct DeviceFeatures {
   bool storageBuffer8BitAccess = false;
   bool storageBuffer16BitAccess = false;
   bool bufferDeviceAddress = false;
-  // Subgroup operations in compute kernels, where every subgroup has subgroupSize lanes. The
-  // comments name the functions in GLSL.
+  // Subgroup operations in compute kernels, where every subgroup has DeviceProfile::subgroupSize
+  // lanes. The comments behind the members name the functions in GLSL.
   bool subgroupShuffle = false;    // subgroupShuffle
   bool subgroupArithmetic = false; // subgroupAdd, subgroupMax …
   bool subgroupVote = false;       // subgroupAll, subgroupAny
-  // The dot product of two vectors of four int8, accumulated in int32, is one fast instruction.
+  // Whether the dot product of two vectors of four int8, accumulated in int32, is one fast
+  // instruction.
   bool integerDotProduct = false;
 };
 
@@ -82,9 +83,9 @@ struct DeviceProfile {
   uint32_t minSubgroupSize = 1;
   uint32_t maxSubgroupSize = 1;
   bool stageOperands = false; // Whether copies of operands in shared memory make kernels faster.
-  bool preferAddressBinding = false;   // Whether kernels access buffers faster by address.
+  bool preferAddressBinding = false;   // Whether addresses are faster than descriptors.
   uint32_t preferredWorkgroupSize = 0; // Invocations.
-  uint32_t registerTileElements = 0;   // Max number of 32-bit accumulators of one thread.
+  uint32_t registerTileElements = 0;   // Max number of 32-bit accumulators of one invocation.
   DeviceFeatures features;
   std::vector<MatrixShape> matrixShapes; // Best first; empty: no cooperative matrices.
   uint32_t matrixSubgroupSize = 0; // Lanes in kernels with cooperative matrices; 0: subgroupSize.
@@ -100,8 +101,8 @@ struct DeviceProfile {
 Result<DeviceProfile> namedProfile(const std::string &name);
 
 /// Returns the name of the profile for which to compile a program that will run on this device: the
-/// profile of the device's generation if the device's name identifies the generation and the device
-/// meets() that profile, and otherwise "vulkan:generic".
+/// profile of the device's GPU generation if the device's name identifies the generation
+/// (named_profiles.h) and the device meets() that profile, and otherwise "vulkan:generic".
 std::string profileNameFor(const DeviceProfile &device);
 
 /// Returns whether a program compiled for `profile` may run on `device`: both have the same

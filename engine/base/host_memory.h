@@ -90,7 +90,7 @@ protected:
 
 private:
   size_t bytesFor(uint32_t capacity) const;
-  /// Frees the current block and makes the previous block current.
+  /// Frees the current block and makes the block that it replaced current, if that was kept.
   void freeBlock();
   uint32_t elementBytes_;
   bool othersRead_;

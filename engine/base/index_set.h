@@ -2,9 +2,9 @@
 //
 // The set consists of bitmaps in three levels. Level 0 has a bit per number; bit i of a higher
 // level says that word i of the level below is not 0. A free list linked through the elements would
-// return them in the order in which they became free. This set returns the lowest index from a
-// given one on and does not touch the elements, so elements that are taken together lie together in
-// memory.
+// return the element that became free last, wherever it lies. This set returns the lowest index
+// from a given one on and does not touch the elements, so elements that are taken together lie
+// together in memory.
 //
 // Cost: add() and take() take a few instructions; take() also scans the highest level, one word for
 // every 2^18 numbers, until it finds a member. Threads: one at a time. Errors: only reserve() can

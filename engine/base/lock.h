@@ -47,8 +47,8 @@ private:
   std::atomic<bool> taken_{false};
 };
 
-/// A value that is written only under its owner's lock. Any thread may read it without the lock;
-/// the value may then be out of date.
+/// A value that is written only under the lock of the object that contains it. Any thread may read
+/// it without the lock; the value may then be out of date.
 template <typename T> class Watched {
 public:
   Watched(T value) : value_(value) {}

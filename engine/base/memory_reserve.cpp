@@ -47,7 +47,7 @@ void *MemoryReserve::allocateIn(Region &region, size_t bytes) {
     if (at == region.end)
       at = region.first;
   }
-  region.search = region.first; // Coalescing may have removed the header at the old position.
+  region.search = region.first; // Coalescing may have removed the header at region.search.
   return nullptr;
 }
 

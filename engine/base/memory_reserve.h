@@ -36,7 +36,7 @@ public:
   /// in none of the regions. While nothing is allocated, the call costs one atomic load.
   bool deallocate(void *memory);
 
-  /// Bytes of all regions, and bytes in use. Both include the headers of the blocks.
+  /// Bytes of all blocks, and bytes of the blocks in use. Both include the headers of the blocks.
   size_t sizeBytes() const;
   size_t usedBytes() const { return usedBytes_.load(std::memory_order_relaxed); }
 

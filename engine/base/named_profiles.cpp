@@ -86,8 +86,8 @@ DeviceProfile dotProducts() {
   return profile;
 }
 
-/// The generic device with subgroups of eight lanes, for tests on lavapipe. They test kernels in
-/// which a subgroup shares a tile and reads plain buffers, as kernels for GPUs do.
+/// The generic device with subgroups of eight lanes, for tests on lavapipe. The tests run kernels
+/// in which a subgroup shares a tile and reads storage buffers, as kernels for GPUs do.
 DeviceProfile subgroups() {
   DeviceProfile profile = generic();
   profile.name = "vulkan:subgroups";

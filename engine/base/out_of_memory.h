@@ -13,9 +13,9 @@
 //   2. It calls checkHostMemory() before each lasting effect: before it returns an object to the
 //      caller, submits work to the device, or stores something in a cache.
 //   3. It calls checkHostMemory() in a helper thread before the thread ends.
-//   4. It allocates arrays whose size depends on tensors or files rather than on the program's
-//      structure (a pipeline cache, a capture) with tryResize(), which fails instead of using the
-//      reserve.
+//   4. It calls tryResize(), which fails instead of using the reserve, for arrays whose size
+//      depends on tensors or files (a pipeline cache, a capture) rather than on the program's
+//      structure.
 // A failed request after the last check does not affect the result: the reserve served it, and the
 // operation completes.
 //

@@ -24,7 +24,7 @@ std::set<std::string> loadedNames() {
 LoadedModules::LoadedModules() : names_(loadedNames()) {}
 
 void LoadedModules::pinNewer() const {
-  // The names are collected first, because dlopen() must not run inside the iteration.
+  // The names are collected first, because dlopen() must not be called inside dl_iterate_phdr().
   for (const std::string &name : loadedNames())
     if (!names_.contains(name))
       if (void *module = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))

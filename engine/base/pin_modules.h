@@ -7,8 +7,8 @@
 // cannot name a library that is no longer loaded, so that a suppression by library name does not
 // match its leaks.
 //
-// Only libraries that are loaded while a LoadedModules exists are kept, so that an application can
-// still unload its own.
+// Only libraries that are loaded between the construction of a LoadedModules and its pinNewer() are
+// kept, so that an application can still unload its own.
 //
 // Threads: any. A library that another thread loads at the same time may be kept too.
 #pragma once
@@ -22,10 +22,10 @@ namespace gantry {
 class LoadedModules {
 public:
   LoadedModules();
-  /// Marks every shared library that has been loaded since then to stay loaded until the process
-  /// ends.
+  /// Marks every shared library that has been loaded since this object was made to stay loaded
+  /// until the process ends.
   void pinNewer() const;
-  /// The absolute paths of the libraries.
+  /// The absolute paths of the libraries that were loaded when this object was made.
   const std::set<std::string> &names() const { return names_; }
 
 private:

@@ -1,8 +1,8 @@
 // A memory barrier that takes effect on every thread of the process at once.
 //
-// The barrier makes one side of a two-sided handshake (Dekker's pattern) cheap. The frequent side
-// stores and then loads with plain instructions. The rare side stores, calls processBarrier(), and
-// then loads. It is then guaranteed that at least one of the two loads sees the other side's store.
+// The barrier makes one side of a two-sided handshake (Dekker's pattern) cheap. The side that runs
+// often stores and then loads with plain instructions. The side that runs rarely stores, calls
+// processBarrier(), and then loads. At least one of the two loads then sees the other side's store.
 // On Linux the barrier is membarrier(2) with the private expedited command; other systems have
 // none.
 //

@@ -276,7 +276,8 @@ Result<std::optional<Socket>> Listener::accept(int timeoutMs) {
 
 void Listener::wake() {
   const char byte = 0;
-  (void)!::write(wakeWrite_, &byte, 1); // A full pipe wakes accept() as well.
+  // If the pipe is full, the write fails, and the bytes in the pipe wake accept().
+  (void)!::write(wakeWrite_, &byte, 1);
 }
 
 // ---- folders -----------------------------------------------------------------------------------

@@ -84,10 +84,10 @@ private:
   uint16_t port_ = 0;
 };
 
-/// Returns the folder for this user's sockets: $XDG_RUNTIME_DIR/gantry, or else /tmp/gantry-UID. If
-/// `create` is true, a missing folder is created with mode 0700; otherwise the function returns
-/// kNotFound. Returns kFailedPrecondition if the folder belongs to another user, is accessible to
-/// others, or is a link, because another user could then have prepared it.
+/// Returns the folder for this user's sockets: $XDG_RUNTIME_DIR/gantry, or else /tmp/gantry-UID. A
+/// missing folder is created with mode 0700 if `create` is true, and gives kNotFound if it is
+/// false. Returns kFailedPrecondition if the folder belongs to another user, is accessible to
+/// others, or is a link, because another user could then replace the sockets in it.
 Result<std::string> userSocketDirectory(bool create);
 
 /// Deletes the Unix-domain sockets in a folder on which no process listens any more. A killed

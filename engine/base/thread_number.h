@@ -2,7 +2,7 @@
 // its own.
 //
 // A thread gets the lowest number that no other live thread of the process has, and gives it back
-// when it ends. So a program that starts and ends threads all the time uses few numbers.
+// when it ends. A program that keeps starting and ending threads therefore uses few numbers.
 // Threads: any. Errors: none. Number 0 is shared by the threads that find all 1024 numbers taken,
 // and by threads whose end the system does not report (ThreadExit::arm() fails).
 #pragma once

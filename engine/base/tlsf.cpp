@@ -43,8 +43,8 @@ void Tlsf::link(uint32_t index) {
   uint32_t &head = heads_[list.first][list.second];
   block.state = kFree;
   // The block goes to the front of the list, or to the second position if the first block has a
-  // lower region number or offset. So regions with low numbers are filled first, and the others
-  // tend to become empty.
+  // lower region number or offset. A search starts at the front, so regions with low numbers are
+  // filled first, and the others tend to become empty.
   if (head != kNone && blocks_[head].place < block.place) {
     const uint32_t third = blocks_[head].nextFree;
     block.link = head;
@@ -96,8 +96,9 @@ uint32_t Tlsf::scan(uint32_t first, uint64_t size, uint64_t alignment, uint32_t 
 }
 
 // Tries a few blocks in the list of the requested size, then the lists of longer blocks, shortest
-// first. All blocks of these lists are long enough, so without an alignment and a region to avoid
-// the first one fits. With them it may not fit, so a few blocks of each list are tried.
+// first. All blocks of the latter lists are long enough, so the first one fits if the alignment is
+// one granule and no region is to be avoided. Otherwise it may not fit, so a few blocks of each
+// list are tried.
 uint32_t Tlsf::findFree(uint64_t size, uint64_t alignment, uint32_t avoid) const {
   const List own = listOf(size);
   const uint32_t found = scan(heads_[own.first][own.second], size, alignment, avoid, kOwnListTries);

@@ -8,9 +8,9 @@
 // Algorithm: two-level segregated fit (Masmano, Ripoll, Crespo, Real 2004, "TLSF: a new dynamic
 // memory allocator for real-time systems"), with the bookkeeping in arrays apart from the memory.
 // Free blocks lie in lists by size, with 32 lists per power of two, and two levels of bitmaps find
-// the lists that are not empty. A search first tries a few blocks in the list of the requested size
-// (kOwnListTries), because these leave the shortest rest, and then the next longer blocks. Free
-// blocks that are neighbours are merged immediately.
+// the lists that are not empty. A search first tries a few blocks (kOwnListTries) in the list of
+// the requested size, because such a block leaves the shortest remainder, and then the lists of
+// longer blocks. Free blocks that are neighbours are merged immediately.
 //
 // Cost: allocate() and free() take O(1) in the worst case, except when the table of blocks grows;
 // reserveBlocks() avoids that. Memory: 32 bytes per block, free or taken. When the table of blocks
@@ -35,7 +35,8 @@ public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
   struct Options {
-    // The granule has 2^granuleLog2 bytes; all sizes and offsets are multiples of it. At most 20.
+    // The granule has 2^granuleLog2 bytes; all sizes and offsets are multiples of the granule.
+    // granuleLog2 is at most 20.
     uint32_t granuleLog2 = 8;
     HostAllocator host;
   };
@@ -61,9 +62,9 @@ public:
 
   explicit Tlsf(const Options &options);
 
-  /// Adds a region of sizeBytes, rounded down to the granule, that is free. Returns false if the
-  /// region exists, its number is 2^24 - 1 or more, sizeBytes is less than a granule, all regions
-  /// together would have 2^40 granules or more, or the host has no memory.
+  /// Adds a region of sizeBytes, rounded down to the granule, as one free block. Returns false if
+  /// the region exists, its number is 2^24 - 1 or more, sizeBytes is less than a granule, all
+  /// regions together would have 2^40 granules or more, or the host has no memory.
   bool addRegion(uint32_t region, uint64_t sizeBytes);
 
   /// Removes a region. Returns false unless the region exists and has no taken block.

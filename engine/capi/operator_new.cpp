@@ -41,7 +41,8 @@ bool addRegions(size_t bytes) {
   const size_t present = reserve.sizeBytes();
   if (bytes <= present)
     return true;
-  // The reserve at least doubles, so that the limited number of regions is enough for every size.
+  // The reserve at least doubles, so that the number of regions that a MemoryReserve can have is
+  // enough for every size.
   const size_t more = std::max({bytes - present + 4096, present, kMinGrowthBytes}) & ~size_t{4095};
   void *memory = mmap(nullptr, more, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

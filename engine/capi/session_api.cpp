@@ -137,7 +137,7 @@ Result<std::shared_ptr<program::Run>> start(gantry_session_t *session,
   const program::Program &program = session->session->program();
   heap::Heap &heap = *session->session->heap();
   for (size_t i = 0; i < inputCount; ++i) {
-    if (!program.inputs()[i].state) { // The input's shape is otherwise that of the state's value.
+    if (!program.inputs()[i].state) { // The input of a state has the shape of the state's value.
       GANTRY_ASSIGN_OR_RETURN(in[i].shape, capi::readShape(inputs[i], "input", i));
     }
     GANTRY_RETURN_IF_ERROR(capi::readMemory(inputs[i], heap, "input", i, in[i]));

@@ -13,7 +13,8 @@ static_assert(GANTRY_STATE_VALID == static_cast<int>(Condition::kValid));
 static_assert(GANTRY_STATE_INVALID == static_cast<int>(Condition::kInvalid));
 static_assert(SIZE_MAX == GANTRY_NO_OUTPUT);
 
-/// Returns kInvalidArgument if a struct's struct_size is not set.
+/// Returns kInvalidArgument if a struct's struct_size (`given`) is smaller than the struct
+/// (`size`), or so large that it was probably not set.
 Status checkStructSize(const char *what, size_t given, size_t size) {
   if (given >= size && given <= 4096)
     return {};
@@ -21,8 +22,8 @@ Status checkStructSize(const char *what, size_t given, size_t size) {
                  what, given, size);
 }
 
-/// Finds the state's entry with this name, calls use(state, index of the entry), and reports the
-/// status.
+/// Finds the entry named `name` in the object, which has one entry for each state of a program.
+/// Calls use(state, index of the entry) and reports the status.
 template <typename Use>
 gantry_status_t withEntry(const char *function, gantry_state_t *state, const char *name,
                           const Use &use) {

@@ -7,7 +7,8 @@
 
 namespace gantry::capi {
 
-/// Returns the type and the dims. `kind` and `index` name the tensor in messages ("input 3").
+/// Returns the type and the dims of a tensor. Returns kInvalidArgument if the type does not exist
+/// or the rank is too large. `kind` and `index` name the tensor in messages ("input 3").
 Result<program::TensorShape> readShape(const gantry_tensor_t &tensor, const char *kind,
                                        size_t index);
 

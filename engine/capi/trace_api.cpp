@@ -113,7 +113,7 @@ Result<uint16_t> listen(const trace::ServerOptions &options) {
   return state.servers.back()->port();
 }
 
-/// Listens on a TCP port for gantry_trace_listen and gantry_trace_listen_tcp.
+/// Listens on a TCP port. Implements gantry_trace_listen_tcp, and gantry_trace_listen with a host.
 Result<uint16_t> listenTcp(const char *function, const char *host, uint16_t port,
                            const char *token) {
   if (token == nullptr || token[0] == '\0')

@@ -33,9 +33,9 @@ inline uint64_t texelBytes(TexelFormat format) {
   return format == TexelFormat::kRgba8ui ? 4 : format == TexelFormat::kRgba16f ? 8 : 16;
 }
 
-/// A buffer that a kernel reads as a texel buffer, at set 0, binding bufferCount + buffer. The view
-/// starts at the start of the bound range and covers all of it. Its last texel may end beyond the
-/// range, but not beyond the memory.
+/// A buffer that a kernel reads as a texel buffer, at set 0, binding bufferCount + buffer. The
+/// texel buffer view starts at the start of the bound range and covers the whole range. Its last
+/// texel may end beyond the range, but not beyond the memory.
 struct TexelRead {
   uint32_t buffer = 0; // Index of the buffer in the kernel's order.
   TexelFormat format = TexelFormat::kRgba32f;
@@ -47,12 +47,13 @@ struct KernelSource {
   std::string_view name; // For messages.
   std::string_view entryPoint;
   std::span<const uint32_t> spirv;
-  uint32_t workgroupSize[3] = {1, 1, 1}; // The size in the SPIR-V; checked against the limits.
+  uint32_t workgroupSize[3] = {1, 1, 1}; // As in the SPIR-V; checked against the device's limits.
   uint32_t subgroupSize = 0;             // Lanes that each subgroup must have; 0: any number.
   uint32_t bufferCount = 0;
   uint32_t dimCount = 0; // Number of dims; each is an 8-byte word of which kernels read 32 bits.
   BindingMode binding = BindingMode::kStorageBuffer;
-  // In ascending order of buffers; empty unless the binding is kTexel.
+  // The buffers that are read as texel buffers, in ascending order of TexelRead::buffer; empty
+  // unless the binding is kTexel.
   std::span<const TexelRead> texels;
   uint32_t sharedBytes = 0; // Shared memory of a workgroup.
 
@@ -129,8 +130,9 @@ inline constexpr uint64_t kMaxUpdateBytes = 65536; // Max size of one CommandLis
 /// its commands wrote. Memories and kernels must belong to the list's device. The parts of a
 /// reserved range (Device::reserve) that a command touches must have storage when the command runs.
 ///
-/// Errors: kInvalidArgument for arguments outside the limits, kFailedPrecondition for calls in the
-/// wrong order, kDeviceLost for every call after the device was lost.
+/// Errors: kInvalidArgument for wrong arguments and for commands beyond the capacity, kUnsupported
+/// for what the device cannot do (a dispatch beyond its limits, a timestamp), kFailedPrecondition
+/// for calls in the wrong order, kDeviceLost for every call after the device was lost.
 class CommandList {
 public:
   virtual ~CommandList() = default;

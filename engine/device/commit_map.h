@@ -44,8 +44,8 @@ public:
     reap(release);
   }
 
-  /// Removes all pieces and calls release(token) for each block. The destructor of the Memory that
-  /// is the range calls it.
+  /// Removes all pieces and calls release(token) for each block. A backend calls it when it
+  /// destroys the range.
   template <typename Release> void clear(Release release) {
     for (uint32_t i = 0; i < blockCount_; ++i)
       blocks_[i].boundBytes = 0;

@@ -10,11 +10,12 @@
 // The interface does not suballocate (one Memory is one driver allocation; engine/heap
 // suballocates), does not count references, and does not track hazards: the caller places barriers.
 //
-// Errors: kInvalidArgument for arguments outside the device's limits, kOutOfMemory if the driver or
-// the host has no memory left, kUnsupported if the device lacks an ability. Allocating, reserving,
-// committing and freeing use no exceptions, so they survive a host without memory and leak nothing.
-// After a call has found that the device is lost, every call of the device and of its command lists
-// returns kDeviceLost at once; all objects can still be destroyed.
+// Errors: kInvalidArgument for wrong arguments, kOutOfMemory if the driver or the host has no
+// memory left or an allocation exceeds profile().maxAllocationBytes, kUnsupported if the device
+// lacks an ability or a kernel exceeds its limits. Allocating, reserving, committing and freeing
+// use no exceptions, so they survive a host without memory and leak nothing. After a call has found
+// that the device is lost, every call of the device and of its command lists returns kDeviceLost at
+// once; all objects can still be destroyed.
 //
 // Ownership: memories, kernels and command lists keep their device alive. The caller keeps
 // memories, kernels and command lists alive until the submissions that use them are done.
@@ -63,10 +64,10 @@ struct DeviceInfo {
   std::string backend;    // "vulkan"
   std::string apiVersion; // "1.3.230"
   DeviceKind kind = DeviceKind::kDiscrete;
-  bool unifiedMemory = false;              // Device-local memory is host-visible.
+  bool unifiedMemory = false;              // The host can map the largest device-local heap.
   bool timestamps = false;                 // The queue supports timestamps.
   bool calibratedClocks = false;           // readClocks() is supported.
-  std::string missing;                     // Requirements of Gantry that it lacks; "": usable.
+  std::string missing;                     // Requirements that the device lacks; "": usable.
   uint64_t memoryBytes = 0;                // Size of the largest device-local heap.
   std::vector<MemoryHeapInfo> memoryHeaps; // At most kMaxMemoryHeaps.
   std::vector<MemoryTypeInfo> memoryTypes; // At most kMaxMemoryTypes.

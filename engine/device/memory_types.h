@@ -22,7 +22,7 @@
 //   unified   Requires host-visible and coherent memory. Prefers cached types, then device-local
 //             types.
 //
-// The function considers neither free space nor a driver's preferences for one buffer.
+// The choice considers neither free space nor a driver's preferences for one buffer.
 // Threads: pure functions. Units: bytes.
 #pragma once
 

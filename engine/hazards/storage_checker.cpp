@@ -12,12 +12,12 @@ namespace {
 using Printable = unsigned long long;
 constexpr uint32_t kNobody = UINT32_MAX;
 
-/// The value that wrote each byte of the arena last.
+/// A map from the bytes of the arena to values: to the value that wrote a byte last, or, in
+/// checkWrite(), to a value that the command reads.
 class Owners {
 public:
-  /// Divides the run (a range of bytes without a gap, box.h) into parts, each of which one value
-  /// wrote last, or no value (kNobody). Calls `body` with each part and its value until `body`
-  /// returns false.
+  /// Divides the run (a range of bytes without a gap, box.h) into parts that map to one value each,
+  /// or to none (kNobody). Calls `body` with each part and its value until `body` returns false.
   template <typename Body> void forEach(const ByteRange &run, Body body) const {
     uint64_t at = run.offset;
     const uint64_t end = run.offset + run.sizeBytes;

@@ -168,7 +168,7 @@ uint32_t Arena::takeWholeSlab(uint64_t sizeBytes, uint32_t index) {
 }
 
 // Turns a record that has a range into a live buffer and returns the handle; the last step of every
-// allocation. The name's count has room (countName).
+// allocation. The caller has made room for the name's count (countName).
 inline BufferHandle Arena::begin(uint32_t index, const BufferRequest &request) {
   BufferRecord &record = handles_.record(index);
   record.sizeBytes = request.sizeBytes;

@@ -20,10 +20,10 @@
 //              to the pool.
 //
 // Ownership: the pools identify slabs by number; SlabTable owns the slabs' memory.
-// Threads: any. While it holds its lock, an arena uses the following outside the arena and nothing
-// else: the host allocator, the handle table (which takes its own lock to add records), HeapEvents
-// (observer and trace, under the lock of HeapEvents), AbsentStorage::forget, and, without a further
-// lock, Timelines, KindTotals and ArenaEnvironment::closing, which is atomic.
+// Threads: any. While it holds its lock, an arena uses nothing outside of the arena except the host
+// allocator, the handle table (which takes its own lock to add records), HeapEvents (observer and
+// trace, under the lock of HeapEvents), AbsentStorage::forget, and, without a further lock,
+// Timelines, KindTotals and ArenaEnvironment::closing, which is atomic.
 // Errors: HeapCode; a failed call changes no live buffer. Units: bytes.
 #pragma once
 
@@ -53,16 +53,17 @@ PoolIndex poolFor(const BufferRequest &request);
 struct Pool {
   explicit Pool(const HostAllocator &host) : tlsf({kGranuleLog2, host}) {}
   Tlsf tlsf; // Its regions are slabs; a region has its slab's number.
-  // The slab that compaction empties, or kNone. It is used only if no other slab has room.
+  // The slab that compaction (extras/compaction.h) is emptying, or kNone. Allocations use it only
+  // if no other slab has room.
   uint32_t avoidedSlab = kNone;
 };
 
-/// The callbacks of the object that keeps the contents of live buffers without storage (spilled
-/// buffers). If they are nullptr, every live buffer has storage.
+/// The callbacks of the object that keeps the contents of live buffers without storage: spilled
+/// buffers (extras/spill.h). If they are nullptr, every live buffer has storage.
 struct AbsentStorage {
   /// Gives such a buffer storage and its contents again; takes the growth lock (growth.h).
   HeapCode (*restore)(void *user, BufferHandle buffer) = nullptr;
-  /// Discards the contents of such a buffer, which was released. Called under the lock of the
+  /// Discards the contents of such a buffer when it is released. Called under the lock of the
   /// buffer's arena.
   void (*forget)(void *user, BufferHandle buffer) = nullptr;
   void *user = nullptr;
@@ -76,7 +77,7 @@ struct ArenaEnvironment {
   const HeapOptions &options;
   std::span<KindTotals, kMemoryKinds> totals;
   AbsentStorage absent;
-  std::atomic<bool> closing{false}; // The release of the last buffer destroys the heap.
+  std::atomic<bool> closing{false}; // Whether the release of the last buffer destroys the heap.
 };
 
 /// The counts of the buffers with one name in one arena.
@@ -93,7 +94,8 @@ public:
     // A slab has become empty, and the heap has watermarks for empty slabs
     // (HeapOptions::retainHighBytes).
     bool emptied = false;
-    bool closing = false; // The buffer has ended, and ArenaEnvironment::closing is set.
+    // The last reference was released, and ArenaEnvironment::closing is set.
+    bool closing = false;
   };
 
   Arena(ArenaEnvironment &environment, uint8_t kind);
@@ -116,7 +118,8 @@ public:
   bool isLive(BufferHandle buffer);
   /// Writes the index of the buffer's name, and its number of references.
   HeapCode describe(BufferHandle buffer, uint32_t *name, uint32_t *references);
-  /// Writes the buffer's place and requested size. Returns kBusy if the buffer has no storage.
+  /// Writes the buffer's place (buffer_record.h) and requested size. Returns kBusy if the buffer
+  /// has no storage.
   HeapCode locate(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes);
   /// Like locate(), and counts a pin if the buffer is movable or spillable. *ticket is the last
   /// submission that is known to use the storage, for example a copy into it; 0: none. *moving
@@ -129,7 +132,8 @@ public:
 
   /// Frees the ranges of the size classes to their pools.
   void flush();
-  /// Adds the change of this arena's live bytes to the kind's totals.
+  /// Adds this arena's live bytes to the kind's totals, as far as they are not added yet
+  /// (counters.h).
   void publishLive();
   /// Frees pending ranges whose points have passed (PendingReleases::findPassed).
   void reclaim();

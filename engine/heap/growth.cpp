@@ -108,7 +108,8 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
 
 // Takes storage from another arena or from a gap, so that no new slab is needed. Each such request
 // takes the growth lock, and threads that use each other's arenas contend for the arenas' locks.
-// Therefore, after kMaxBorrowed successes, one call fails on purpose, and find() allocates a slab.
+// Therefore, after kMaxBorrowed successes, one call fails on purpose, and find() gives the arena an
+// empty or a new slab.
 HeapCode Growth::borrow(Arena &home, const Wanted &wanted) {
   uint32_t &borrowed = borrowed_[home.kind()];
   HeapCode code = HeapCode::kExhausted;
@@ -262,7 +263,7 @@ void Growth::reclaimAll() {
   });
 }
 
-// On a lost device, wait() returns kDeviceLost at once, so this function cannot block for ever.
+// Device::wait() has no timeout here, but returns kDeviceLost at once if the device is lost.
 HeapCode Growth::waitForPending() {
   uint64_t last = 0;
   arenas_.each([&](Arena &arena) {
@@ -300,8 +301,9 @@ uint64_t Growth::emptyBytes() const {
   return bytes;
 }
 
-// Frees empty slabs of the kind until `bytes` bytes are freed or no empty slab is left. Of each
-// pool it frees the shortest slab that suffices, or else the longest.
+// Frees empty slabs of the kind until `bytes` bytes are freed or no empty slab is left. It frees
+// the shortest empty slab of a pool that suffices alone, or if there is none, the longest ones
+// first.
 void Growth::releaseEnough(uint32_t kind, uint64_t bytes) {
   for (const PoolIndex pool : kReleaseOrder)
     arenas_.any(kind, [&](Arena &arena) {

@@ -2,9 +2,9 @@
 //
 // Terms:
 //   kind     The request's memory kind. Each kind has a target for its reserved bytes (those of its
-//            slabs). In a quick kind, empty slabs of all pools are reused before the reserved bytes
-//            are compared with the target; in a tight kind, before that only those of idle pools
-//            (retention.h).
+//            slabs), and is quick or tight (retention.h). Before the reserved bytes are compared
+//            with the target (step 3), a request of a quick kind may reuse an empty slab of any
+//            pool, a request of a tight kind only one of an idle pool.
 //   pool     The slabs of one arena for buffers of similar sizes (PoolIndex, arena.h). A buffer of
 //            the small, the large or the huge pool is called small, large or huge. A pool without
 //            used ranges is idle.
@@ -19,14 +19,16 @@
 //   2. Flush the size classes of the thread's arena to its pools, because this may empty slabs.
 //      Then move one empty slab to the pool of the thread's arena that serves the request:
 //      a. If the kind is quick, a slab of at most 2 S bytes from any pool of any arena of the kind.
-//      b. Else a slab of at most 4 S bytes from an idle pool of any arena of the kind.
+//      b. If step a moved none, a slab of at most 4 S bytes from an idle pool of any arena of the
+//         kind.
 //   3. If a new slab would make the kind's reserved bytes exceed the target:
 //      a. Use a range of another arena. If there is none and the buffer is small, use a gap of at
 //         most 512 KiB between large buffers of the thread's arena. After kMaxBorrowed successes in
 //         a row, step a is left out once.
 //      b. Move one empty slab of at most 4 S bytes, from any pool of any arena of the kind.
 //         Retention counts these slabs to tell when a kind becomes quick.
-//      c. Free empty slabs of the kind until a new slab keeps the target, or none is left.
+//      c. Free empty slabs of the kind until a new slab would not exceed the target, or no empty
+//         slab is left.
 //   4. Allocate a new slab of S bytes. If it is refused, allocate a minimal slab.
 //   5. If the driver or a budget refuses that too, climb the pressure ladder:
 //      a. Wait for the device's work that pending releases wait for, and free them.
@@ -41,7 +43,7 @@
 // neither ranges of other arenas nor gaps of the large pool.
 //
 // Threads: any. The object's lock, the growth lock, admits one thread at a time. An allocation that
-// finds a range in its own arena does not acquire it. Lock order: the growth lock, the arena
+// finds a range in its own arena does not acquire this lock. Lock order: the growth lock, the arena
 // table's lock, the lock of an arena, all other locks.
 // Errors: HeapCode; kExhausted and kOverBudget are refusals. If the device is lost, no step is
 // taken, and the result is kDeviceLost. Units: bytes.
@@ -59,8 +61,8 @@ struct Pressure {
 };
 
 /// A step of the pressure ladder. relieve() is called under the growth lock, again and again while
-/// it returns kOk, which means that it frees storage (perhaps only after work in flight). Any other
-/// code ends the step; kDeviceLost also ends the ladder.
+/// it returns kOk, which means that it has freed storage, or that storage becomes free when work in
+/// flight is done. Any other code ends the step; kDeviceLost also ends the ladder.
 struct PressureStep {
   HeapCode (*relieve)(void *user, const Pressure &pressure) = nullptr;
   void *user = nullptr;

@@ -2,9 +2,9 @@
 // by the record's index.
 //
 // Records are allocated in chunks of 1024. A chunk belongs to the arena that requested it and keeps
-// an atomic pointer to it. A handle contains the index of its record (buffer_record.h), the index
-// gives the chunk, and the chunk gives the arena, without a lock. Records never move and are freed
-// with the table.
+// an atomic pointer to that arena. A handle contains the index of its record (buffer_record.h), the
+// index gives the chunk, and the chunk gives the arena, without a lock. Records never move and are
+// freed with the table.
 // Threads: any. addChunk() takes the table's lock. The lock of a record's arena guards the record.
 // Errors: addChunk() returns kNone if the host has no memory or kMaxRecords records exist.
 #pragma once

@@ -16,9 +16,9 @@
 // pending release. The heap never discards contents of live buffers; it refuses instead.
 //
 // Ownership: the heap keeps its device alive. The destructor of a HeapPtr destroys the heap and
-// frees all of its buffers; before that, the caller waits until the device no longer uses them. A
-// heap given to shareHeap() lives until its last buffer is released. Threads: every function may be
-// called by any thread, unless its comment restricts this. A movable or spillable buffer must be
+// frees all of its buffers; the caller must wait before that until the device no longer uses them.
+// A heap given to shareHeap() lives until its last buffer is released. Threads: every function may
+// be called by any thread, unless its comment restricts this. A movable or spillable buffer must be
 // pinned from the moment when its placement is read until the work that uses the placement is
 // submitted. Costs: see benchmarks/heap. Errors: HeapCode (types.h). Units: bytes.
 #pragma once
@@ -90,8 +90,8 @@ public:
   /// Whether the buffer has a reference left.
   bool isLive(BufferHandle buffer) const;
 
-  /// Writes the name of a live buffer ("" if it has none), valid as long as the heap, and the
-  /// number of its references.
+  /// Writes the number of references to a live buffer, and the buffer's name ("" if it has none),
+  /// a pointer that is valid until the heap is destroyed.
   HeapCode describe(BufferHandle buffer, const char **name, uint32_t *references) const;
 
   /// Pins a buffer and writes its place. While pinned, a buffer is neither moved nor spilled. Pins
@@ -136,8 +136,8 @@ public:
   /// longer than 4096 bytes, if the host has no memory, or if 65,535 names exist.
   NameId intern(std::string_view name);
   /// The same for a text that ends with a zero byte; nullptr gives index 0. Stores the id in a
-  /// table, in the entry that the text's address selects (names.h). A later call with a pointer to
-  /// the same text needs no lock, until a call with another text replaces the entry.
+  /// table, in the entry that the text's address selects (names.h). A later call with the same
+  /// address and text needs no lock, until a call with another text replaces the entry.
   NameId intern(const char *name);
   void statistics(HeapStatistics *statistics) const;
   /// Writes the names with the largest live bytes, in descending order, up to names.size(). Returns

@@ -58,7 +58,7 @@ void HeapSnapshot::begin() {
   source_.describe = describe;
   source_.listen = listen;
   trace::addSource(source_);
-  // A viewer that attached before does not know this device yet.
+  // A viewer that attached before the heap was created does not know the device yet.
   if (trace::isOn())
     recordDevice(nullptr);
   recordHeap(EventType::kHeap);

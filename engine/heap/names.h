@@ -2,9 +2,9 @@
 //
 // The same text always gives the same NameId. A lookup by `const char *` first tries a hint: a
 // table of 256 entries, indexed by a hash of the text's address, holds the id of the text that was
-// last interned from such an address. One comparison of the texts confirms the hint. A program that
-// passes a literal again therefore needs neither a hash of the text nor the lock. Without a valid
-// hint, a hash table with open addressing finds the text under the lock.
+// last interned from an address with this hash. One comparison of the texts confirms the hint. A
+// program that passes a literal again therefore needs neither a hash of the text nor the lock.
+// Without a valid hint, a hash table with open addressing finds the text under the lock.
 //
 // Ownership: the object copies the texts and frees them in its destructor. Threads: any. Errors: id
 // 0 ("no name") if the text is empty or longer than 4096 bytes, if the host has no memory, or if

@@ -21,7 +21,8 @@ public:
   /// The sum of the lengths of all pending ranges.
   uint64_t bytes() const { return bytes_; }
 
-  /// Adds a record; RecordTail::points is set. rangeBytes is the length of its range.
+  /// Adds a record, whose RecordTail::points the caller has set. rangeBytes is the length of its
+  /// range.
   void add(uint32_t index, uint64_t rangeBytes);
   void remove(uint32_t index, uint64_t rangeBytes);
 

@@ -45,8 +45,8 @@ HeapCode heapCodeOf(const Status &status);
 
 /// Identifies a buffer. A handle is a value that may be copied, kept and compared; 0 means no
 /// buffer. The heap describes each buffer in a record. The handle contains the record's generation,
-/// which grows with each release, so the handle of a released buffer differs from the handles of
-/// all later buffers in the same record.
+/// which grows when the last reference to a buffer is released, so the handle of a released buffer
+/// differs from the handles of all later buffers in the same record.
 struct BufferHandle {
   uint64_t bits = 0;
   bool operator==(const BufferHandle &) const = default;
@@ -128,14 +128,15 @@ struct HeapObserver {
 struct HeapOptions {
   HostAllocator host;
   HeapObserver observer;
-  /// Watermarks for empty slabs, over all memory kinds. If a release makes a slab empty and the
-  /// empty slabs then exceed retainHighBytes, empty slabs are freed until at most retainLowBytes
-  /// are left.
+  /// Watermarks for the bytes of empty slabs, summed over all memory kinds. If a release makes a
+  /// slab empty and the sum then exceeds retainHighBytes, empty slabs are freed until at most
+  /// retainLowBytes are left.
   uint64_t retainHighBytes = UINT64_MAX;
   uint64_t retainLowBytes = 0;
   /// A factor, 1 to 16. The product of the factor and the peak of a memory kind's live bytes is the
-  /// target for the kind's reserved bytes, those of its slabs. Before the heap exceeds the target,
-  /// it uses free ranges of other arenas, then reuses or frees empty slabs (growth.h, step 3).
+  /// target for the kind's reserved bytes, those of its slabs; it may be raised later
+  /// (retention.h). Before the heap exceeds the target, it uses free ranges of other arenas, then
+  /// reuses or frees empty slabs (growth.h, step 3).
   double growthSlack = 1.05;
   /// The limit of the bytes that an arena keeps in its size classes, lists of free ranges of equal
   /// length (size_classes.h). If the kind's reserved bytes divided by its number of arenas are

@@ -18,9 +18,9 @@
 // Its callers are the compiler (arenas of programs whose sizes are known or bounded when they are
 // compiled; shared memory of kernels), the session (a dynamic shape that it has not seen before),
 // the heap's plans for loops (engine/heap/extras/step_plan.h), the profiler (estimates for a
-// changed program; programs that never ran) and the command `gantry plan`. `gantry plan` and the
-// plans of shared memory are checked with validatePlan(), the compiler's and the session's plans
-// of slots with validateSlots() (slots.h); the others are not checked.
+// changed program; programs that never ran) and the command `gantry plan`. validatePlan() checks
+// the plans of `gantry plan` and of shared memory, validateSlots() (slots.h) the plans of arenas
+// that the compiler and the session make; the others are not checked.
 //
 // Algorithm: greedy heuristics make several plans, and the plan with the smallest height is kept
 // (search/fast_tier.h). If its height exceeds the lower bound, local searches
@@ -56,16 +56,18 @@ struct Pin {
   uint64_t offset = 0; // In bytes; a multiple of the value's alignment, at most 2^60.
 };
 
-/// Allows about one second of search. Most plans need about a thousandth of this work.
+/// The default of PlanRequest::workLimit, in its unit: about one second of search. Most plans need
+/// about a thousandth of this work.
 inline constexpr uint64_t kDefaultWork = 70'000'000;
 
 /// Options of planArena(). A request with pins is first planned without them, with a quarter of the
-/// limits: if the pins come from an earlier plan of the same values, the planner usually finds that
-/// plan again. The request is then planned with the pins and the full limits, unless the first plan
-/// puts each pinned value at its pin and either is at most enoughBytes high or is proven optimal.
+/// work limit and of the deadline: if the pins come from an earlier plan of the same values, the
+/// planner usually finds that plan again. The request is then planned with the pins and the full
+/// limits, unless the first plan puts each pinned value at its pin and either is at most
+/// enoughBytes high or is proven optimal.
 struct PlanRequest {
   std::vector<Pin> pins = {};
-  uint64_t enoughBytes = 0;          // The search stops at this height or lower; 0: at the bound.
+  uint64_t enoughBytes = 0;          // The search stops at this height; 0: at the lower bound.
   uint64_t workLimit = kDefaultWork; // In units of 10 to 30 ns (search/work_meter.h).
   double deadlineSeconds = 0;        // At most 1e9. 0: none, so results are reproducible.
 };
@@ -80,7 +82,7 @@ struct Plan {
 
 /// Places all values. Returns kInvalidArgument, with the offending value and numbers, where
 ///  - an alignment is not a power of two, or firstUse > lastUse;
-///  - the sizes with their alignments overflow 64 bits, or reach 2^60 where there are pins;
+///  - the sum of sizes and alignment padding overflows 64 bits, or reaches 2^60 if there are pins;
 ///  - a pin names no value, a value has two pins, or a pin's offset is not allowed (see Pin);
 ///  - pinned values overlap, or the deadline is negative or too long.
 /// Every other request gets a plan.

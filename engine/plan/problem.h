@@ -6,8 +6,9 @@
 // pinned (Pin in plan.h) is fixed: its offset is given. All other items are free. Boxes of items
 // whose times overlap must not overlap in addresses. A placement gives each item an offset. Its
 // height is the largest offset + size; a placement with a smaller height is called lower. Time is
-// compressed: it counts the distinct moments at which an item begins or ends, so a step is the time
-// from one such moment to the next, and the set of live items is constant within a step.
+// compressed: only the distinct moments at which an item begins or ends are kept, numbered from 0.
+// A step is the time from one such moment to the next, so the set of live items is constant within
+// it.
 //
 // Invariants, which request_check.h and problem_builder.h establish: begin < end ≤ stepCount;
 // size > 0; alignments are powers of two; the sum of all (size + alignment - 1) is less than 2^64,
@@ -73,8 +74,8 @@ inline uint64_t heightOf(const Problem &problem, const std::vector<uint64_t> &of
 }
 
 /// Fills stepCount, begin and end of the problem from the moments at which the items begin and end,
-/// in any unit. Returns the distinct moments in ascending order: step t begins at the t-th moment,
-/// and the last step ends at the last moment.
+/// in any unit. Returns the distinct moments in ascending order: step t begins at the moment with
+/// index t, and the last step ends at the last moment.
 template <typename Moment>
 std::vector<Moment> compressTime(Problem &problem, const std::vector<Moment> &begins,
                                  const std::vector<Moment> &ends) {

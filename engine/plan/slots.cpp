@@ -108,7 +108,7 @@ public:
       }
       if (plan.heightBytes <= enoughBytes || workLeft_ == 0)
         return;
-      std::vector<size_t> highest; // Places in the order.
+      std::vector<size_t> highest; // Indices in order_.
       for (size_t at = 1; at < order_.size(); ++at)
         if (tops_[order_[at]] == height)
           highest.push_back(at);
@@ -169,7 +169,8 @@ private:
   const std::vector<Slot> &slots_;
   const SlotPieces &pieces_;
   uint64_t granule_ = UINT64_MAX; // The smallest alignment (plan.h explains occupied bytes).
-  uint64_t workLeft_;             // Comparing two pieces costs 1; a pair that overlaps in time, 16.
+  // Each comparison of two pieces costs 1, and 16 more if the pieces are alive at the same time.
+  uint64_t workLeft_;
   std::vector<std::vector<uint32_t>> piecesOf_;
   std::vector<uint32_t> order_;
   std::vector<uint64_t> offsets_, tops_;

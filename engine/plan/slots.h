@@ -8,8 +8,9 @@
 // in use from its first to its last use. If some slot has several pieces, a second plan is made.
 // The slots are placed one after another, each at the lowest offset at which its pieces overlap no
 // piece of an earlier slot. One of the slots that reach the height then gets an earlier place in
-// the order, and all are placed again, until the height is the lower bound of the pieces or the
-// work limit is used up. The plan with the smaller height is returned.
+// the order, and all are placed again, until the height is at most the lower bound of the pieces or
+// PlanRequest::enoughBytes, or until an eighth of the work limit is used up. The plan with the
+// smaller height is returned.
 //
 // Threads: pure functions. Units: bytes. Errors: planSlots() returns those of planArena();
 // validateSlots() returns kInternal for a plan that is wrong.
@@ -39,8 +40,9 @@ struct SlotPieces {
   std::vector<uint64_t> offsets; // Per piece: bytes from the start of its slot.
 };
 
-/// Divides the slots into pieces. The piece that contains a byte is alive from the first to the
-/// last use of that byte, or longer. Pieces begin at multiples of their slot's alignment.
+/// Divides the slots into pieces. A piece is alive from the first to the last use of its bytes. It
+/// begins at a multiple of its slot's alignment, so some of its bytes may be in use for a shorter
+/// time than it is alive.
 SlotPieces piecesOf(const std::vector<Slot> &slots);
 
 /// Places all slots. Plan::offsets has one offset per slot. The height is at most the height that

@@ -64,7 +64,8 @@ public:
       uses.erase(std::find(uses.begin(), uses.end(), edge.use));
     if (uses.empty())
       return {};
-    // The lifetimes in the map are disjoint, so the two nearest are compared with the new one.
+    // The lifetimes in the map are disjoint, so it is enough to compare the new one with its two
+    // neighbours.
     const Lifetime added{lastOf(uses), edge.slot};
     const auto next = lifetimes_.lower_bound(firstOf(uses));
     if (next != lifetimes_.end() && next->first <= added.last)

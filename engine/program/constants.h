@@ -1,11 +1,11 @@
 // A session's constants on the device: their layout and their upload.
 //
 // The parts of the artifact's constants section that the program uses are copied to buffers
-// ("blocks"). A block is as large as the device's max allocation size allows, so there are few
-// blocks, and a block never ends inside a constant. Two kinds of parts are left out: those that
-// only other variants of the artifact (program.h) use, and constants that are only the first value
-// of a state (states/state.h). Fills, which are constants that repeat one 4-byte word, have blocks
-// of their own and are written by the device. All other bytes go through one staging buffer. The
+// ("blocks"). A block takes constants until it reaches the device's max allocation size, so there
+// are few blocks. No constant spans two blocks. Two kinds of parts are left out: those that only
+// other variants of the artifact (program.h) use, and constants that are only the first value of a
+// state (states/state.h). Fills, which are constants that repeat one 4-byte word, have blocks of
+// their own and are written by the device. All other bytes go through one staging buffer. The
 // artifact has a checksum for each chunk of 1 MiB, which is verified before the chunk is copied.
 //
 // Ownership: Constants owns its buffers. Units: bytes. Threads: immutable after upload().

@@ -9,7 +9,7 @@ namespace gantry::program {
 
 namespace {
 
-// Bytes. Vulkan devices require at most this alignment of a buffer binding.
+// The largest alignment, in bytes, that a Vulkan device may require of a buffer binding.
 constexpr uint64_t kBindingAlignment = 256;
 constexpr double kSlowFlopsPerNs = 5, kSlowBytesPerNs = 1; // Per compute unit.
 
@@ -61,8 +61,8 @@ uint64_t maxSlicesAtOnce(const artifact::KernelVariant &variant, const DevicePro
     return kBindWhole;
   maxSlices =
       std::min<uint64_t>(maxSlices, artifact::kWorkgroupsAlongX / variant.slice_workgroups());
-  // A part must start at a multiple of kBindingAlignment bytes in every buffer, so the number of
-  // slices of a part must be a multiple of `unit`.
+  // A part must start at a multiple of kBindingAlignment bytes in every buffer, but a slice may
+  // have another size. The number of slices of a part must therefore be a multiple of `unit`.
   uint64_t unit = 1;
   for (const uint64_t step : *variant.slice_bytes())
     if (step > 0)

@@ -49,9 +49,10 @@ uint64_t maxSlicesAtOnce(const artifact::KernelVariant &variant, const DevicePro
 /// below the time limit.
 double slowEstimateNs(uint64_t flops, uint64_t bytes, const DeviceProfile &profile);
 
-/// Limits the number of parts if the time limit is short: a part may have 1/kMaxPartsForTime of a
-/// dispatch's workgroups, rounded down, whatever the limit is. A part is a box of workgroups, so
-/// many parts are smaller than they may be, and there can be more parts than this number.
+/// Limits the number of parts if the time limit is short: a part may always have 1/kMaxPartsForTime
+/// of the dispatch's workgroups, rounded down, even if it then takes longer than the limit. A part
+/// is a box of workgroups, so many parts are smaller than they may be, and there can be more parts
+/// than this number.
 inline constexpr uint64_t kMaxPartsForTime = 1024;
 
 /// Returns the parts of a dispatch in order; one part if the dispatch need not be split. atOnce is

@@ -39,10 +39,10 @@ Result<BindingChoice> parseBinding(const std::string &name);
 /// Variants may be alternatives: they differ only in how the work is divided among workgroups, and
 /// each is the best for some sizes (KernelVariant.alternatives in artifact.fbs). workgroups: the
 /// numbers of workgroups of the dispatch, indexed by KernelVariant.grid, by which the cheapest
-/// alternative is found; if it is empty, the last alternative is taken, which is the one for large
-/// sizes. dims: the sizes that the dispatch passes to the kernel (Command.dims); if it is empty, no
-/// variant is taken that runs only if certain sizes are multiples of a number. Returns kUnsupported
-/// with the reason if no variant can run.
+/// alternative is found; if it is empty, the alternative with the highest grid is taken. dims: the
+/// sizes that the dispatch passes to the kernel (Command.dims); if it is empty, no variant is taken
+/// that runs only if certain sizes are multiples of a number. Returns kUnsupported with the reason
+/// if no variant can run.
 Result<const artifact::KernelVariant *>
 chooseVariant(const artifact::Kernel &kernel, BindingChoice choice, const DeviceProfile &profile,
               std::span<const BoundBuffer> buffers, std::span<const double> workgroups = {},

@@ -24,8 +24,8 @@ inline constexpr uint64_t kGuardBytes = 256;
 inline constexpr uint32_t kPoisonWord = 0x7FC0DEAD; // A quiet NaN.
 inline constexpr uint32_t kCanaryWord = 0xCA9A41E5;
 
-/// Size of a guard's copy. The copy starts at the size of the value rounded down to a multiple of
-/// 4, so it may begin with up to 3 bytes of the value.
+/// Size of a guard's copy. The copy starts at the end of the value, rounded down to a multiple of 4
+/// bytes, so it may begin with up to 3 bytes of the value.
 inline constexpr uint64_t kGuardCopyBytes = kGuardBytes + 4;
 
 /// Records commands that fill the range with poison and its guard with canaries. The range's offset

@@ -20,7 +20,7 @@ bool isSamePlace(const device::BufferRange &a, const device::BufferRange &b) {
 }
 
 /// Returns the range to bind for a value: at least one word of 4 bytes, and whole words unless the
-/// memory ends before.
+/// memory ends inside the last word.
 device::BufferRange bindable(const device::BufferRange &range) {
   if (range.sizeBytes == 0) // An empty tensor still needs a binding.
     return {range.memory, 0, 4};
@@ -268,8 +268,9 @@ Status Recording::recordCommand(const Context &context, Recorder &recorder, uint
 
 /// Prepares a command that writes only some elements of its result; the other elements are those of
 /// the operand whose place the result takes (Command.in_place in artifact.fbs). If operand and
-/// result lie in different memory, this function copies the operand to the result. They lie in
-/// different memory if they are the input and the output of a state and both are staged.
+/// result lie in different memory, this function copies the operand to the result. This is the case
+/// if they are the input and the output of a state and SessionOptions::checkMemory is set, because
+/// each output then lies in memory of the recording.
 Status Recording::recordElementsToKeep(const Context &context, Recorder &recorder,
                                        const artifact::Command &command) {
   const device::BufferRange operand = rangeOf(context, command.bindings()->Get(command.in_place()));

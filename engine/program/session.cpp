@@ -123,7 +123,7 @@ Status Session::load() {
     lastPlan_ = entry->plan;
   } else {
     // Compile the kernel variants that chooseVariant() chooses for small buffers. findRecording()
-    // compiles others if a shape needs them.
+    // compiles others if the sizes of a run need them.
     std::vector<std::pair<uint32_t, const artifact::KernelVariant *>> wanted;
     for (uint32_t i = 0; i < metadata.kernels()->size(); ++i) {
       GANTRY_ASSIGN_OR_RETURN(
@@ -134,7 +134,7 @@ Status Session::load() {
     GANTRY_RETURN_IF_ERROR(kernels_.require(wanted));
     // The artifact states the arena's size. The session cannot compute it from the upper bounds of
     // the symbols, because the model may not accept all upper bounds at once. With checkMemory the
-    // session makes its own plan for each shape.
+    // session makes its own plan for each set of sizes.
     if (metadata.bounded() && !options_.checkMemory)
       GANTRY_RETURN_IF_ERROR(reserveArena(roundUp(metadata.arena_bytes(), 256)));
   }

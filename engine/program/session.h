@@ -7,7 +7,7 @@
 // and outputs are in use until its run has ended.
 //
 // All memory comes from the device's heap. All runs share the arena, the memory for the values
-// that commands pass to each other. If a shape needs a larger arena, the session waits for the runs
+// that commands pass to each other. If a plan needs a larger arena, the session waits for the runs
 // in flight and replaces the arena. A state is an input and an output that share one buffer across
 // runs; this buffer belongs to a State object (states/state.h).
 //
@@ -66,8 +66,8 @@ inline constexpr size_t kMaxRunsInFlight = 8;
 
 class Session;
 
-/// One run. Until the run has ended, it and its session keep each other alive, so wait() must be
-/// called before the last reference is dropped.
+/// One run. Until the run has ended, it and its session keep each other alive. wait() must be
+/// called before the last reference is dropped; otherwise neither is ever freed.
 class Run {
 public:
   /// Waits for the run. Returns true when it has ended and its outputs are in place, and false if

@@ -15,7 +15,7 @@ using trace::EventType;
 // Min interval between two clock records, and between two budget records.
 constexpr uint64_t kMinIntervalNs = 1'000'000'000;
 constexpr uint64_t kTimestampNs = 13'500; // Cost of one timestamp on Mesa 22.3's software device.
-constexpr uint64_t kTimestampShare = 500; // Reciprocal of the share of time for timestamps.
+constexpr uint64_t kTimestampShare = 500; // Timestamps take at most 1/500 of the time.
 
 bool wantsAllTimes() {
   const char *value = std::getenv("GANTRY_TRACE_TIMES");

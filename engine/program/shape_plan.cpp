@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint32_t kNoBase = UINT32_MAX; // Value.base: the value is no part of another one.
 
-/// Returns the range of bytes to bind for a value, relative to its slot. sizeBytes: the bytes of
-/// its elements.
+/// Returns the range of bytes to bind for a value, relative to its slot, or to the output of which
+/// it is a part. sizeBytes: the bytes of its elements.
 Result<ByteRange> boundRangeOf(const artifact::Value &value, const ShapePlan &plan,
                                uint64_t sizeBytes) {
   const int64_t offset = value.slot_offset() == UINT32_MAX ? 0 : plan.exprs[value.slot_offset()];
@@ -146,7 +146,7 @@ Result<plan::Plan> placeSlots(const std::vector<Slot> &slots, const ShapePlanOpt
     if (options.guardBytes)
       values.back().uses = {{0, *size, slot.firstUse, slot.lastUse}};
   }
-  // The work is limited to some milliseconds, because a run waits for the plan.
+  // The limit allows some milliseconds of work, because a run waits for the plan.
   plan::PlanRequest request;
   request.workLimit = 300'000;
   GANTRY_ASSIGN_OR_RETURN(plan::Plan placed, plan::planSlots(values, request));

@@ -27,7 +27,7 @@ namespace gantry::program {
 
 inline constexpr uint64_t kNoOffset = UINT64_MAX;
 
-/// A range of the arena that one value uses, or that several values share in place.
+/// A range of the arena in which one value lies, or several values that share it.
 struct Slot {
   uint32_t value = 0; // Index of the slot's largest value; messages use the name of this value.
   uint64_t offset = kNoOffset;
@@ -35,7 +35,7 @@ struct Slot {
   uint64_t alignment = 1;
   uint32_t firstUse = 0;                // Index of a command, inclusive.
   uint32_t lastUse = 0;                 // Index of a command, inclusive.
-  std::vector<plan::SlotUse> uses = {}; // The ranges that the slot's values use.
+  std::vector<plan::SlotUse> uses = {}; // Bytes and lifetimes of its values.
   // Whether a donated input (Port::donated) is copied into the slot before the first command.
   bool donated = false;
 };

@@ -86,10 +86,10 @@ Result<std::vector<int64_t>> bindSymbols(const Program &program,
       }
     }
   }
-  // The loop above has set every symbol that is the whole expression of a dimension. The artifact
-  // names for each symbol one dimension of an input that holds its value (Symbol.input and
-  // Symbol.dim in artifact.fbs), and the reader of artifacts has checked that this dimension
-  // exists. evaluateExprs() checks the bounds.
+  // The loop above has set every symbol that is the whole expression of a dimension. Each other
+  // symbol takes its value from the dimension that the artifact names for it (Symbol.input and
+  // Symbol.dim in artifact.fbs); the reader of artifacts has checked that this dimension exists.
+  // evaluateExprs() checks the bounds.
   for (uint32_t s = 0; s < values.size(); ++s) {
     if (!boundBy[s].empty())
       continue;

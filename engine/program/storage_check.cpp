@@ -7,7 +7,7 @@ namespace gantry::program {
 
 namespace {
 
-/// No index, in Value.base and Command.in_place (engine/artifact/artifact.fbs).
+/// The value of Value.base and Command.in_place (engine/artifact/artifact.fbs) that means "none".
 constexpr uint32_t kNone = UINT32_MAX;
 
 } // namespace

@@ -137,7 +137,7 @@ struct DeviceEvent {
   uint32_t subgroupSize = 0;     // In invocations.
   uint32_t memoryHeaps = 0;      // Number of kDeviceHeap events that follow.
   uint8_t kind = 0; // 0: discrete GPU, 1: integrated GPU, 2: virtual GPU, 3: software device.
-  uint8_t unifiedMemory = 0; // 1 if the host can map all device memory.
+  uint8_t unifiedMemory = 0; // 1 if the host can map the largest device-local heap.
   uint8_t reserved[6] = {};
 };
 static_assert(sizeof(DeviceEvent) == 64);
@@ -271,7 +271,7 @@ struct BudgetEvent {
   uint32_t device = 0;
   uint32_t deviceHeap = 0;
   uint64_t budgetBytes = 0;
-  uint64_t usedBytes = 0;  // Use of the whole process, as the driver counts it.
+  uint64_t usedBytes = 0;  // Bytes in use by the process; without a report, by the device object.
   uint64_t limitBytes = 0; // The user's limit; UINT64_MAX for none.
 };
 static_assert(sizeof(BudgetEvent) == 48);
@@ -335,7 +335,7 @@ struct PlanEntryEvent {
   uint32_t lastUse = 0;  // Index of the last command that uses it (inclusive).
   uint32_t name = 0;     // The value's name in the model.
   uint32_t op = 0;       // Name of the operator that produces the value.
-  uint32_t slot = 0;     // Values with the same slot share their bytes.
+  uint32_t slot = 0;     // Values with the same slot lie in the same range of the arena.
   uint8_t storage = 0;   // An EntryStorage.
   uint8_t reserved[3] = {};
 };
@@ -351,8 +351,8 @@ struct CommandEvent {
   uint32_t kernel = 0;   // Name of the kernel; 0 for a copy.
   uint32_t sharedBytes = 0;
   uint32_t registers = 0; // Registers per invocation; 0 if the driver does not report them.
-  float flops = 0;        // Floating-point operations of one run, rounded.
-  float bytesMoved = 0;   // Bytes read and written in one run, rounded.
+  float flops = 0;        // Arithmetic operations in one run, rounded.
+  float bytesMoved = 0;   // Bytes of operands and results in one run, rounded.
   uint16_t workgroupSize[3] = {0, 0, 0};
   uint8_t isCopy = 0;
   uint8_t barrierBefore = 0;
@@ -382,8 +382,8 @@ struct ArenaEvent {
 };
 static_assert(sizeof(ArenaEvent) == 40);
 
-/// kRun: a run was submitted. kRunEnd: the host observed that the run finished; `status` is 0 or a
-/// StatusCode.
+/// kRun: a run was submitted. kRunEnd: the host observed that the run finished; `status` is a
+/// StatusCode, 0 for success.
 struct RunEvent {
   EventHeader header;
   uint32_t run = 0;
@@ -453,7 +453,7 @@ static_assert(sizeof(RunBindingEvent) == 40);
 struct HostEvent {
   EventHeader header;
   uint32_t name = 0;
-  uint32_t category = 0; // A name; 0 for the default category.
+  uint32_t category = 0; // Id of a name; 0 for the default category.
   int64_t value = 0;
 };
 static_assert(sizeof(HostEvent) == 32);

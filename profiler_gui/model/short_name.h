@@ -6,7 +6,7 @@
 // ("…/expand3x3/Conv"). If the last components alone still do not fit, characters are removed from
 // the middle of the text.
 //
-// Texts are UTF-8; characters are never cut. Threads: pure functions.
+// Texts are UTF-8; no character is split. Threads: pure functions.
 #pragma once
 
 #include <functional>

@@ -10,8 +10,8 @@
 namespace gantry::profiler {
 namespace {
 
-/// Labels have a base if the range ends more than this many steps after time 0. Labels without a
-/// base thus have at most five digits.
+/// Labels have a base if the range ends more than this many steps after time 0. The last digit of a
+/// label stands for at most one step, so a label without a base has about five digits.
 constexpr double kMaxSteps = 20'000;
 
 struct Unit {

@@ -2,9 +2,9 @@
 // begin and end of one block or dispatch. Durations are formatted by quantity_text.h.
 //
 // Late in a long capture, millions of different times would have the label "9.64 s". If a label
-// needs more than five digits, times are therefore written relative to a base, a round time shortly
-// before them: base "9.641 s", label "+327.1 µs". All labels of one scale have the same unit and
-// number of decimals, so that they line up and never repeat.
+// needs more than about five digits, times are therefore written relative to a base, a round time
+// shortly before them: base "9.641 s", label "+327.1 µs". All labels of one scale have the same
+// unit and number of decimals, so that they line up and never repeat.
 //
 // Times are nanoseconds from the capture's start. Threads: immutable values.
 #pragma once
@@ -19,7 +19,8 @@ public:
   /// labels; a stepNs below 1 counts as 1.
   TimeScale(double beginNs, double endNs, double stepNs);
 
-  /// The base, a multiple of a power of ten; 0 if labels count from the capture's start.
+  /// The base, a multiple of a power of ten that is not below the length of the range; 0 if labels
+  /// count from the capture's start.
   double baseNs() const { return baseNs_; }
   /// The exact base, for example "9.641 s"; "" if the base is 0.
   std::string baseText() const;

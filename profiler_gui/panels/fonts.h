@@ -11,7 +11,7 @@ struct Fonts {
   ImFont *small = nullptr;   // Inter 12
   ImFont *strong = nullptr;  // Inter SemiBold 15
   ImFont *numbers = nullptr; // JetBrains Mono 13
-  float scale = 1.0f;        // Factor on all font sizes and on the layout's grid.
+  float scale = 1.0f;        // Factor on all font sizes and on the lengths of layout.h.
 };
 
 } // namespace gantry::profiler

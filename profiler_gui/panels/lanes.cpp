@@ -11,7 +11,8 @@
 namespace gantry::profiler {
 namespace {
 
-/// Min height of a row with a band in the colour of the operator's kind, in grid units.
+/// Min height of a row with a band in the colour of the operator's kind, in grid units
+/// (Ui::unit()).
 constexpr float kMinBandRow = 8;
 
 /// Returns the text lines of a dispatch in order of importance.

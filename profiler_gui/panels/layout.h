@@ -8,8 +8,8 @@
 // details of the selection, is to the right of the plots; windows narrower than 1000 pixels at
 // scale 1 have no inspector.
 //
-// Units: pixels. The code measures lengths in units of 8 pixels at scale 1. Threads: pure
-// functions.
+// Units: pixels. The code measures lengths in grid units, which are 8 pixels at scale 1. Threads:
+// pure functions.
 #pragma once
 
 #include "profiler_gui/panels/semantics.h"
@@ -34,7 +34,7 @@ struct Layout {
   ScreenRect lifetimes;
   ScreenRect shared; // Shared memory of each dispatch.
   ScreenRect lanes;
-  ScreenRect operators; // The table of operators, below all plots; empty without the focus.
+  ScreenRect operators; // The table, below all plots; empty unless the focus is kOperators.
   ScreenRect caption;   // The name of the capture above its plots; empty unless two are compared.
   ScreenRect inspector;
   ScreenRect statusBar;
@@ -51,7 +51,7 @@ struct Layout {
 /// The contents of a capture that affect the layout.
 struct Contents {
   uint32_t heaps = 0;
-  uint32_t lanes = 0;
+  uint32_t lanes = 0; // Including the row of host spans, if there is one.
   /// Whether any dispatch uses shared memory. If not, the plot of shared memory is one line of
   /// text.
   bool sharedUsed = true;

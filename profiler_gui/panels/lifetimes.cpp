@@ -1,6 +1,6 @@
 // Draws the lifetimes panel: the blocks of each address space in time × address, large blocks as
-// rectangles and small ones as a raster (level_of_detail.h). Arenas are above slabs. Among the
-// arenas, heights are proportional to sizes, and so they are among the slabs. All arenas together
+// rectangles and small ones as a raster (level_of_detail.h). Arenas are above slabs. The heights of
+// the arenas are proportional to their sizes, and so are those of the slabs. All arenas together
 // get at least half of the panel.
 #include "profiler_gui/panels/panels.h"
 
@@ -15,7 +15,8 @@ namespace {
 /// Lower limit on the number of blocks and index nodes that a frame may visit for the raster of one
 /// space. It applies if the space's share of Ui::detailBudget is smaller.
 constexpr uint64_t kMinBudget = 4096;
-constexpr float kMinLabelUnits = 5;   // Blocks that are visible over a smaller width have no name.
+// A block whose visible part is narrower has no name. In grid units (Ui::unit()).
+constexpr float kMinLabelUnits = 5;
 constexpr size_t kMaxLabels = 300;    // Max labels per address space.
 constexpr size_t kMaxOutlines = 4000; // After so many outlines, no further run is outlined.
 constexpr float kFadedShare = 0.35f;  // Opacity of faded blocks.
@@ -183,9 +184,10 @@ struct BlockLabel {
   uint32_t row;
 };
 
-/// Writes the names of the blocks, which are in the order in which they were drawn. The blocks of
-/// views lie inside the block of their base. A name therefore ends where a block that is drawn
-/// later covers its line, and is left out if that leaves less than kMinLabelUnits.
+/// Writes the names of the blocks, which are in the order in which they were drawn. A value that is
+/// a part of a larger value, such as an input of a concatenation, has a block inside the block of
+/// that value. A name therefore ends where a block that is drawn later covers its line, and is left
+/// out if that leaves less than kMinLabelUnits.
 void writeLabels(Ui &ui, const BlockTable &table, std::span<const BlockLabel> labels) {
   const float textHeight = ui.fonts.small->FontSize;
   const float inset = ui.unit() / 2;

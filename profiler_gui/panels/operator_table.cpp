@@ -16,7 +16,7 @@ constexpr const char *kNone = "–";
 struct Column {
   OperatorColumn column;
   const char *title;
-  float units; // Width in grid units; 0: the remaining width.
+  float units; // Width in grid units (Ui::unit()); 0: the remaining width.
 };
 
 constexpr Column kAlone[] = {

@@ -10,7 +10,8 @@
 // lane, a list of dispatches of one device that do not overlap in time, that are drawn as one
 // rectangle (dispatch_columns.h).
 //
-// Call them between ImGui::NewFrame() and ImGui::Render(). Threads: the user interface's thread.
+// Call the draw functions between ImGui::NewFrame() and ImGui::Render(). Threads: the user
+// interface's thread.
 #pragma once
 
 #include "profiler_gui/panels/comparison_view.h"

@@ -138,7 +138,7 @@ void ProfilerWindow::modelGrew() {
   else
     ui_.time.follow();
   // checkPlans() visits all bindings, so it runs only when the capture has grown by more than an
-  // eighth.
+  // eighth and 1000 events.
   if (model.eventCount() > checkedEvents_ + checkedEvents_ / 8 + 1000) {
     ui_.findings = checkPlans(model);
     checkedEvents_ = model.eventCount();
@@ -469,7 +469,7 @@ void ProfilerWindow::goToOperator(const std::string &name) {
   const double shift = ui == &ui_ ? 0 : ui_.secondShiftNs;
   const double begin = static_cast<double>(dispatch.beginNs) - shift;
   const double length = static_cast<double>(dispatch.endNs - dispatch.beginNs);
-  // Shows eight times the dispatch's duration, so that its neighbours are visible.
+  // Shows at most eight times the dispatch's duration, so that its neighbours are visible.
   const double span = std::min(ui_.time.spanNs(), 8 * length);
   ui_.time.remember();
   ui_.time.show(begin + length / 2 - span / 2, begin + length / 2 + span / 2);

@@ -64,7 +64,7 @@ public:
   bool quitWanted() const { return quit_; }
 
   /// Fits the selection or the selected range into the view. Fits the whole capture if there is
-  /// neither, or if the view shows exactly that already.
+  /// neither, or if the view shows exactly the selection or range already.
   void fit();
   void fitAll();
   /// Shows the time of a finding (a difference from the plan; plan_check.h) and selects its block.
@@ -72,8 +72,8 @@ public:
   /// Selects the previous (-1) or next (1) block that occupies any of the selected block's bytes.
   void selectTenant(int direction);
   /// Asks what the arena would be if the selected value had another size, and shows the planner's
-  /// answer. That size is the one of the last such question about this value, at first the real
-  /// size, times `factor`.
+  /// answer. This size is `factor` times the size in the last such question about the value, or
+  /// times the real size for the first question.
   void askWhatIf(double factor);
   /// Shows the arena that the planner finds for the order of commands with the lowest peak, or for
   /// a budget such as "64MiB". The question concerns the plan of the selected block or dispatch,

@@ -7,10 +7,10 @@
 // and warnings; the colour-blind theme has orange and yellow instead. The selection is white, or
 // black in the light theme.
 //
-// The hues of the kinds have nearly equal lightness and moderate chroma. The colour-blind theme
+// The colours of the kinds have nearly equal lightness and moderate chroma. The colour-blind theme
 // uses the hues of Okabe and Ito (2008), which remain distinct with all common colour vision
-// deficiencies. Its colours of operators, constants and dispatches come from a search that
-// maximised their distance under simulated deficiencies (Machado et al., 2009).
+// deficiencies. The exceptions are its colours of operators, constants and dispatches: they come
+// from a search that maximised their distance under simulated deficiencies (Machado et al., 2009).
 //
 // Colours are ImU32: red in the low byte, alpha in the high byte. Threads: immutable values.
 #pragma once

@@ -13,7 +13,7 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr float kMinTickUnits = 11; // Min distance of two ticks, in grid units.
+constexpr float kMinTickUnits = 11; // Min distance of two ticks, in grid units (Ui::unit()).
 
 /// The smallest of 1, 2 or 5 times a power of ten that is at least `rough` and at least 1.
 double roundStep(double rough) {

@@ -20,9 +20,9 @@ class TypeAhead {
 public:
   /// Call it when the field is asked to take the keyboard.
   void open();
-  /// Discards what is held.
+  /// Discards the held characters.
   void close();
-  /// Whether the field was opened and some keys are not delivered yet.
+  /// Whether keys are held: true from open() until the field has received all of them.
   bool waiting() const { return waiting_; }
 
   /// While waiting, moves the characters from index `first` on and an Enter out of ImGui's input.

@@ -155,7 +155,7 @@ struct Ui {
   // ---- Helpers ----
   ImDrawList *list = nullptr; // The draw list of this frame.
 
-  /// The unit of the layout's grid in pixels.
+  /// The grid unit in pixels (layout.h).
   float unit() const { return 8 * fonts.scale; }
   /// Converts between times and x coordinates of the plots.
   float xOf(double timeNs) const;

@@ -31,8 +31,8 @@ AppWindow *windowOf(GLFWwindow *window) {
 Result<std::unique_ptr<AppWindow>> AppWindow::create(const std::string &title, uint32_t width,
                                                      uint32_t height, float scale) {
   std::unique_ptr<AppWindow> made(new AppWindow());
-  // Vulkan's drivers must stay loaded once they are (pin_modules.h). GLFW loads them when it is
-  // asked for the extensions.
+  // Once Vulkan's drivers are loaded, they must stay loaded (pin_modules.h). GLFW loads them when
+  // it is asked for the extensions.
   const LoadedModules before;
   if (glfwInit() != GLFW_TRUE)
     return statusf(StatusCode::kUnsupported,

@@ -2,8 +2,8 @@
 // and rasters of cells. The shaders are in shaders/profiler and are compiled during the build.
 //
 // In each frame, call upload() before ImGui's draw data is recorded. During the recording, ImGui
-// calls the canvas's callback for each batch. Each frame slot has its own buffers, so that a frame
-// in flight is not overwritten.
+// calls the canvas's callback for each batch. The caller chooses a frame slot for each frame. Each
+// slot has its own buffers, so that a frame in flight is not overwritten.
 //
 // Errors: kInternal with the failed Vulkan call; kUnsupported if the picture needs more memory than
 // the device allows. Threads: one at a time.

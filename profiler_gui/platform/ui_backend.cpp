@@ -87,8 +87,8 @@ UiBackend::~UiBackend() {
 }
 
 void UiBackend::loadFonts(float scale) {
-  // The characters that the panels use beyond ASCII and Latin-1: Δ, μ, dashes, ellipsis, arrows,
-  // mathematical signs and triangles.
+  // Pairs of first and last code points of the characters to load: ASCII, Latin-1, Δ, μ, dashes,
+  // ellipsis, arrows, mathematical signs, triangles and crosses.
   static constexpr std::array<ImWchar, 19> kRanges = {
       0x0020, 0x00ff, 0x0394, 0x0394, 0x03bc, 0x03bc, 0x2010, 0x2027, 0x2190, 0x2193,
       0x2212, 0x2212, 0x2260, 0x2265, 0x25b6, 0x25bc, 0x2715, 0x2717, 0};

@@ -17,7 +17,7 @@ enum class ExitCode : int {
   kUnsupported = 2, // An operator of the model or a feature of the device is not supported.
   kIo = 3,          // The operating system refused a read or a write.
   kInternal = 4,    // A device failed, or Gantry has a defect.
-  kDiffers = 5,     // A comparison failed: values differ, a plan grew, or no plan fits --capacity.
+  kDiffers = 5,     // Values differ, a plan grew, or no plan that fits --capacity was found.
 };
 
 class ToolError : public std::runtime_error {

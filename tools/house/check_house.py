@@ -10,8 +10,8 @@ Layout and size:
   - every folder with sources has a README.md, or one of the two folders above it has one;
   - a README.md below the root has at most 80 lines, a folder at most 40 files;
   - a source has at most 600 lines; 800 where LONG_FILES gives the reason;
-  - outside tests, a function or macro (C, C++, shaders, C++ in TableGen, Python, CMake) has at most 80 lines, in a
-    shell script everywhere;
+  - outside tests, a function or macro (C, C++, shaders, C++ in TableGen, Python) has at most 80 lines; in shell
+    scripts and in CMake, tests included;
   - the methods of a class that are defined outside of it lie in at most three sources.
 Language:
   - a comment or docstring does not begin with a word that needs a preceding phrase ("of", "and", ...);
@@ -185,7 +185,7 @@ class House:
                       f"TableGen: {text.splitlines()[number - 1].strip()[:80]}")
 
     def check_python(self, relative, text):
-        before = 0 # The line of the comment before, if it has no code.
+        before = 0 # The line of the previous comment, if that line has no code.
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
                 number = token.start[0]

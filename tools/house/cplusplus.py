@@ -1,7 +1,8 @@
 """Reads C, C++ and GLSL sources without a compiler: functions with their lengths, classes of methods, constants.
 
 The scanner matches braces in the text without comments, literals and preprocessor directives. It does not
-expand macros. scan() raises ValueError if the braces do not match, so that no function escapes unseen.
+expand macros. The head of a block is the declaration in front of its opening brace. scan() raises ValueError if
+the braces do not match, so that no function is missed.
 """
 import dataclasses
 import re
@@ -23,8 +24,8 @@ CLASS = r"\w+(?:<[\w:,&*.\s]*>)?"
 # The name of a member function that is defined outside its class. Group 1 is the class: A of A::f, A<T> of
 # A<T>::f, A::B of A::B::f. The result of the function may be a pointer to a function.
 METHOD = re.compile(rf"^(?:[^()]*?[\s&*])?(?:\w+ \(\* ?)?((?:{CLASS}::)*?{CLASS})::(?:~?\w+|operator[^(]*)\(")
-# A variable that is constexpr, or static or at namespace level and const; group 1: its name. A parenthesis after the
-# name makes a function, unless a number follows.
+# A variable that is constexpr, or that is const and either static or at namespace level; group 1: its name. A
+# parenthesis after the name makes the declaration a function, unless a number follows the parenthesis.
 CONSTANT = re.compile(r"^(?:(?:static|inline|extern|constinit)\s+)*(?:constexpr|const)\s[^=({]*?[\s*&](\w+)"
                       r"(?:\s*\[[^\]]*\])*\s*(?:=|\{|$|\(\s*[-\d])")
 LOCAL_CONSTANT = re.compile(r"[;{}]\s*((?:static const|(?:static )?constexpr)\b[^;{]*)")
@@ -155,13 +156,13 @@ class Scanner:
             at += 1
 
     def constant(self, start, end, in_class):
-        """Adds the variable that code[start:end] declares, if it is a constant. In a class only static members are."""
+        """Adds the variable that code[start:end] declares, if it is a constant. In a class, only static ones count."""
         text = TEMPLATE.sub("", " ".join(self.code[start:end].split()))
         match = CONSTANT.match(text)
         if not match or in_class and "static" not in text:
             return
         if "constexpr" not in text and re.search(r"\*\s*$", text[:match.start(1)]):
-            return # `const T *name` can be changed.
+            return # A variable `const T *name` can be changed.
         self.constants.append((self.line_of(self.skip_space(start)), match.group(1)))
 
     def skip_space(self, at):

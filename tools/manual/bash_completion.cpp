@@ -77,7 +77,7 @@ std::string bashCompletion(const CommandText &program) {
     return cases + entries(program);
   }();
   text += "  esac\n";
-  // In commands that run another program, such as `gantry record`, the words after "--" are this
+  // In commands that run another program, such as `gantry record`, the words after "--" are that
   // program and its arguments.
   for (const CommandText &command : program.commands)
     for (const OptionText &argument : command.arguments)

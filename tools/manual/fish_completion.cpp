@@ -13,7 +13,7 @@ std::string inQuotes(const std::string &text) {
 
 /// Returns the call of fish's `complete` that describes an option, with a newline. `begin` is the
 /// beginning of the call: the program and, if the program has commands, the condition (-n) under
-/// which the shell offers the option: which command the user has typed.
+/// which the shell offers the option, for example that the user has typed a certain command.
 std::string optionLine(const std::string &begin, const OptionText &option) {
   std::string line = begin;
   for (const std::string &name : option.names)

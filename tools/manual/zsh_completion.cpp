@@ -77,7 +77,7 @@ std::string zshCompletion(const CommandText &program) {
                      " for zsh. Written by the program itself (tools/manual): do not edit.\n";
   if (program.commands.empty())
     return text + "_arguments -S" + specifications(program, "  ") + "\n";
-  // The name is not "commands", because zsh's _normal reads an array of that name.
+  // The array is not called "commands", because zsh's _normal reads an array of that name.
   text += "local curcontext=\"$curcontext\" state line\nlocal -a names\n";
   text += "_arguments -C" + specifications(program, "  ") +
           " \\\n  '1: :->command' \\\n  '*:: :->arguments'\n";

@@ -61,8 +61,8 @@ Scalar BodyBuilder::markExact(Scalar result) {
 }
 
 namespace {
-// Returns whether models compute shapes in this type. Sums and products in such a type are marked
-// as exact (markExact), because a shape that overflows is an error in the model.
+// Returns whether models compute shapes in this type. Sums, differences and products in such a type
+// are marked as exact (markExact), because a shape that overflows is an error in the model.
 bool holdsSizes(DType type) { return type == DType::kI32 || type == DType::kI64; }
 } // namespace
 

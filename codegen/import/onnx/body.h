@@ -124,7 +124,7 @@ public:
 
   /// Returns the current index of a loop, of type kIndex.
   Scalar loopIndex(int64_t loop);
-  /// Returns a dimension, of type kIndex.
+  /// Returns the size of a dimension, of type kIndex.
   Scalar dimension(Dim dim);
   /// Returns an element of the tensor with the number `captured` in GenericSpec::captured
   /// (generic.h), widened. The indices have the type kIndex and must be in bounds.

@@ -77,8 +77,8 @@ public:
   Tensor fromContent(DType type, llvm::ArrayRef<Dim> content, bool scalar) const;
   Tensor fromValue(DType type, llvm::ArrayRef<Dim> dims, mlir::Value value) const;
   Tensor scalar(DType type, double value) const;
-  /// Returns an operand that only carries a shape: the extents of a pooling window. Its elements
-  /// are never read, and it becomes a tensor.empty.
+  /// Returns an operand that only gives the loops over a window's elements their ranges: its shape
+  /// is that of the window. Its elements are never read, and it becomes a tensor.empty.
   Tensor window(llvm::ArrayRef<int64_t> dims, DType type) const;
   /// Returns the tensor as an SSA value; a constant is built once, in the function's header
   /// (function_header.h).

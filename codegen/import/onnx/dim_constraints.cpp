@@ -31,6 +31,7 @@ void DimConstraints::requireNonNegative(Dim dim) {
     return;
   }
   // The expression is monotonic in its only symbol, so a binary search finds where it changes sign.
+  // Only sizes from 1 to kMaxSize are considered.
   constexpr int64_t kMaxSize = int64_t(1) << 31;
   const bool holdsAtOne = evaluateAt(dim, 1) >= 0, holdsAtMax = evaluateAt(dim, kMaxSize) >= 0;
   if (holdsAtOne && holdsAtMax)
@@ -50,7 +51,8 @@ void DimConstraints::requireNonNegative(Dim dim) {
 }
 
 void DimConstraints::checkEqualDims() const {
-  std::map<unsigned, Bounds> common; // For equal symbols, bounds that meet those of each.
+  // By the representative of symbols that must be equal: the intersection of their bounds.
+  std::map<unsigned, Bounds> common;
   for (const auto &[symbol, bounds] : bounds_) {
     Bounds &all = common[representative(symbol)];
     all.min = std::max(all.min, bounds.min);

@@ -61,7 +61,8 @@ int64_t floorDiv(int64_t a, int64_t b) {
   return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
-// A dimension as coefficient * factors, where no factor is a product or a constant.
+// A dimension as the product of a coefficient and of factors, none of which is itself a product or
+// a constant.
 struct Product {
   int64_t coefficient = 1;
   llvm::SmallVector<AffineExpr> factors;
@@ -235,7 +236,7 @@ Dim floorDivDims(Dim a, Dim b) {
   AffineExpr numerator = build(top, a), denominator = build(bottom, a);
   if (staticDim(denominator) == 1)
     return numerator;
-  // If the coefficients of all terms are divisible, the sum is divided term by term.
+  // If the divisor divides the coefficients of all terms, the sum is divided term by term.
   if (auto divisor = staticDim(denominator); divisor && *divisor > 0) {
     Sum sum;
     collectTerms(numerator, 1, sum);

@@ -19,8 +19,8 @@ namespace arith = mlir::arith;
 namespace {
 
 // The linear position in a tensor, in elements, as a function of the loop indices: base +
-// sum(coefficients * indices) if the map is linear, otherwise sum(map * strides). A splat has
-// position 0 everywhere.
+// sum(coefficients * loop indices) if the indexing map is linear, otherwise sum(results of the map
+// * strides). A splat has position 0 everywhere.
 struct Address {
   llvm::SmallVector<int64_t> coefficients; // One per loop.
   int64_t base = 0;

@@ -142,9 +142,9 @@ double minimum(double x, double y) {
 int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
 // Converts a float to a 64-bit integer. Values above the range give the highest integer, and NaN
-// gives 0. Negative values give the bits of the signed integer, for an unsigned result too. Values
-// below the range of signed integers give the lowest signed integer, or 0 for an unsigned result.
-// On a device, results outside of the range are undefined.
+// gives 0. For a signed result, values below the range give the lowest integer. For an unsigned
+// result, negative values give the bits of the signed integer, or 0 if they are below the range of
+// signed integers. On a device, the result for a value outside of the range is undefined.
 int64_t toInteger(double x, bool isSigned) {
   if (std::isnan(x))
     return 0;
@@ -157,8 +157,9 @@ int64_t toInteger(double x, bool isSigned) {
                                     : wrap(uint64_t(x));
 }
 
-// Rounds an integer to odd: truncates it, and sets the last bit if bits were lost. Rounding the
-// result to a smaller float then gives the same value as rounding the integer directly.
+// Rounds an integer to odd: keeps its highest 53 bits, and sets the last of these if the others are
+// not 0. Rounding the result to a smaller float then gives the same value as rounding the integer
+// directly.
 double roundedToOdd(uint64_t value) {
   const int lost = value >> 53 ? 64 - 53 - __builtin_clzll(value) : 0;
   const uint64_t kept = value >> lost, rest = value - (kept << lost);

@@ -48,7 +48,7 @@ std::optional<ScaleFolder::Scale> ScaleFolder::scaleOf(const Node &node, llvm::S
   const Tensor *other = import_.lookup(node.inputName(node.inputName(0) == input ? 1 : 0));
   if (!other || !other->constant || other->rank() > rank || other->type != type)
     return std::nullopt;
-  // All dimensions must be 1, except that of the channels, which is dimension 1 of the convolution.
+  // All dimensions must be 1, except that of the channels: dimension 1 of the convolution's result.
   for (int64_t i = 0; i < other->rank(); ++i) {
     bool isChannel = i - other->rank() == 1 - rank;
     if (!isStaticOne(other->dims[i]) && !(isChannel && other->dims[i] == channels))

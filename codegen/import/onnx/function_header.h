@@ -17,7 +17,8 @@
 namespace gantry::importer {
 
 /// Returns a tensor's elements as an attribute. Splats, booleans and constants of at most 256 bytes
-/// are copied. Other elements are the model's own bytes, which the MLIR context then keeps alive.
+/// are copied. For other tensors the attribute refers to the tensor's own bytes, or to a copy if
+/// they are not aligned to the element size, and the MLIR context keeps them alive.
 mlir::ElementsAttr elementsOf(const HostTensor &constant, mlir::MLIRContext *context);
 
 class FunctionHeader {

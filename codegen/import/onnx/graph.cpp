@@ -180,8 +180,8 @@ private:
     return branches;
   }
 
-  // Counts the uses of values that the branches of a node read, and adds them to `wanted`. Each use
-  // counts twice, so that such a value never has one user and fold_scale.h folds nothing into it.
+  // Counts the uses of values in the branches of a node, and adds the values to `wanted`. A use
+  // counts twice, because ScaleFolder (fold_scale.h) may fold away a value with exactly one use.
   void countInBranches(const onnx::NodeProto &proto, llvm::StringSet<> &wanted) {
     auto read = [&](const std::string &name) {
       wanted.insert(name);
@@ -374,7 +374,7 @@ private:
         if (auto folded = folder.importConv(current)) {
           for (int index : *folded)
             done[index] = true;
-          continue; // The last node's output is defined, and nothing reads the other outputs.
+          continue; // The last folded node's output is defined; nothing reads the others.
         }
         checkOutputs(current);
       } else {

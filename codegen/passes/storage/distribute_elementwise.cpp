@@ -59,9 +59,9 @@ OpOperand *interleavedOperand(linalg::GenericOp op) {
   return found;
 }
 
-/// Returns the result of `op` if its operand number `position` is `value`. If `value` is
-/// interleaved, applies the operator to each input of the gantry.concat and interleaves the
-/// results.
+/// Builds `op` with `value` in place of operand number `position`, and returns its result. If
+/// `value` is interleaved, builds the operator for each input of the gantry.concat instead, and
+/// interleaves the results.
 Value apply(OpBuilder &builder, linalg::GenericOp op, unsigned position, Value value) {
   const Type element = getElementTypeOrSelf(op.getResult(0));
   if (ConcatOp concat = interleaving(value)) {

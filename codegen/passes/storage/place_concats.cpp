@@ -23,12 +23,13 @@ using namespace mlir;
 
 namespace {
 
-// The pass choose-layouts stores images in blocks of this many channels on the software device.
+// For the software device (a Vulkan driver that runs on the CPU), the pass choose-layouts stores
+// images (image_reads.h) in blocks of this many channels.
 constexpr int64_t kBlock = 4;
 
 // The unit of the costs below is the time to copy one element. They were measured on the software
-// device (a Vulkan driver that runs on the CPU) with benchmarks/kernels/concats.py. Each of the
-// first three is the additional cost of an access that a view makes slower.
+// device with benchmarks/kernels/concats.py. Each of the first three is the additional cost of an
+// access that a view makes slower.
 // The first two apply to images that are not stored in blocks of channels because of the view.
 // kUnblockedAccess is for images whose rows (or planes, for operators that read no windows) consist
 // of whole vectors of four elements; kUnblockedOddAccess is for the others.
@@ -202,7 +203,7 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
                  "four channels";
   }
 
-  /// Returns whether the result's type allows blocks of four channels.
+  /// Returns whether a tensor of this type may be stored in blocks of four channels.
   static bool mayBeBlocked(RankedTensorType type) {
     return type.getRank() >= 3 && !type.isDynamicDim(1) && type.getDimSize(1) % kBlock == 0 &&
            llvm::any_of(type.getShape().drop_front(2), [](int64_t extent) { return extent != 1; });
@@ -316,8 +317,8 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
   }
 
   /// Returns the reason if one of the tensors cannot be a box in the storage (placement.h), or if
-  /// this costs more than a copy; otherwise empty. isPrefix: the inputs lie in one storage already.
-  /// For an input that is copied into the result, the box is the place of its copy.
+  /// the view costs more than a copy; otherwise empty. isPrefix: the inputs lie in one storage
+  /// already. For an input that is copied into the result, the box is the place of its copy.
   std::string checkBoxes(tensor::ConcatOp concat, bool isPrefix) const {
     Placement at = placementOf(isPrefix ? concat.getInputs().front() : concat.getResult());
     at.box = concat.getResult();

@@ -43,7 +43,7 @@ struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    hoistArgumentDims(function.getBody().front()); // The copies need the sizes.
+    hoistArgumentDims(function.getBody().front()); // Copies of arguments need their sizes.
     llvm::SmallVector<ScatterOp> scatters(function.getOps<ScatterOp>());
     // The last scatter is handled first: a chain (lastOfChain()) ends before a scatter whose
     // operand is copied, and whyCopied() for the earlier scatters depends on the end of their

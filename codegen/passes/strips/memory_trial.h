@@ -33,7 +33,7 @@ struct StoredTensor {
 struct TensorStorage {
   uint64_t bytes = 0;            // Bytes in the arena; 0 if it lies in an output or a state.
   std::vector<uint32_t> tensors; // Indices of tensors, in ascending order.
-  bool mayLeave = true;          // A budget may move it out of the arena between two uses.
+  bool mayLeave = true;          // fit-budget may take it out of the arena between two uses.
   uint32_t first = 0, last = 0;  // It is alive from position `first` of the order to `last`.
 };
 

@@ -3,9 +3,9 @@
 // A row consists of the elements of a tensor that have one index along one dimension; a strip is a
 // range of rows. To compute a strip of the chain's result, each operator of the chain computes only
 // the rows that the strip needs. A window of a convolution or a pool reads more rows than it
-// produces. Neighboring strips therefore need some of the same rows inside of the chain (the halo),
-// which are computed for each of the strips. Each element is computed by the same operations as
-// without strips, so the results are equal.
+// produces. Neighbouring strips therefore need some of the same rows inside of the chain (the
+// halo), which are computed for each of the strips. Each element is computed by the same operations
+// as without strips, so the results are equal.
 //
 // rowsOfStrip() computes the rows, and changes nothing. computeInStrips() builds the strips.
 //
@@ -30,9 +30,9 @@ struct Rows {
 };
 
 /// Operators of one block that are computed in strips together. Each has one result of a fixed
-/// size. The last member's result is the chain's result. The strips of every other
-/// member's result are read by members only. If the result has readers outside of the chain, it is
-/// also computed as a whole for them.
+/// size. The last member's result is the chain's result. The strips of the other members' results
+/// are read by members only. If such a result has readers outside of the chain, it is also computed
+/// as a whole for them.
 struct Chain {
   llvm::SetVector<mlir::Operation *> members; // In the order of the block.
   mlir::Operation *last() const { return members.back(); }

@@ -70,8 +70,9 @@ public:
   }
 
 private:
-  /// Returns the largest of the storages that are alive at the peak. If the goal is to lower the
-  /// needed bytes (MemoryTrial::neededBytes), leaves out the storages that a budget may move out of
+  /// Returns the largest of the storages that are alive at the peak: at most kMaxTensors, each with
+  /// at least 1/16 of the bytes at the peak. If the goal is to lower the needed bytes
+  /// (MemoryTrial::neededBytes), leaves out the storages that the pass fit-budget may take out of
   /// the arena at that time, because they do not count there.
   SmallVector<uint32_t> largestAtPeak() const {
     SmallVector<uint32_t> found;
@@ -198,7 +199,7 @@ private:
       plan.cost = goal_.dispatchCost * double(addedDispatches(tensors, plan));
       if (plan.cost > goal_.maxCost)
         break; // More strips cost even more.
-      // A strip in the middle has the largest halo (rows that neighboring strips compute too).
+      // A strip in the middle has the largest halo (rows that neighbouring strips compute too).
       const auto middle = rowsOfStrip(plan.chain, plan.strips.at(plan.strips.count() / 2));
       if (!middle)
         return;
@@ -206,7 +207,7 @@ private:
       plan.cost += plan.operations;
       const std::vector<uint64_t> outside = bytesOutside(tensors);
       if (runsOutside(trial_.order[peakAt_], tensors) && double(outside[peakAt_]) > goal_.maxPeak)
-        return; // A dispatch outside of the chain still reaches the present peak.
+        return; // The dispatch at the peak still runs, and its bytes exceed the limit.
       const uint64_t within =
           goal_.needed ? neededWithin(tensors, *middle) : peakWithin(tensors, *middle, outside);
       plan.peakBytes =
@@ -294,7 +295,7 @@ private:
     return wholeBytes(tensor) * found->second.count() / shapeOf(op)[found->second.dim];
   }
 
-  /// Returns the bytes of a whole tensor if it has a storage of its own.
+  /// Returns the bytes that a whole tensor takes in a storage of its own.
   uint64_t wholeBytes(uint32_t tensor) const {
     const TensorStorage &storage = trial_.storages[trial_.tensors[tensor].storage];
     Operation *op = trial_.tensors[tensor].op;
@@ -446,7 +447,7 @@ private:
   }
 
   /// Returns the largest number of bytes that are needed while the strips are computed. A dispatch
-  /// needs its result, its operands, and the live storages that no budget may move out of the
+  /// needs its result, its operands, and the live storages that fit-budget may not take out of the
   /// arena.
   uint64_t neededWithin(const Indices &tensors, const StripRows &rows) const {
     const uint32_t end = *tensors.rbegin(), at = position_[end];

@@ -29,7 +29,9 @@ struct StripGoal {
   bool mayRepeat = false;
   double maxCost = 0;      // Upper limit on StripPlan::cost.
   double dispatchCost = 0; // The cost of an additional dispatch, in arithmetic operations.
-  double maxPeak = 0;      // Upper limit on the bytes while a dispatch of the chain runs.
+  /// Upper limit on the live bytes (on the needed bytes if `needed` is set) while a dispatch of the
+  /// chain runs.
+  double maxPeak = 0;
   /// The peak to reach, in bytes: a plan with a lower peak is no better. If targetBytes is 0,
   /// StripPlan::peakBytes is the peak of the whole program. Otherwise it is the peak while the
   /// chain runs, because later chains may lower the peak elsewhere.

@@ -43,7 +43,7 @@ constexpr double kFreeGain = 0.05;  // Each chain lowers the peak by at least th
 // They are higher, because no other pass can lower the needed bytes.
 constexpr double kBudgetShare = 0.25, kNeededShare = 4;
 constexpr double kBudgetDispatches = 24, kNeededDispatches = 128;
-// Chains that are added together lower the peak by at least this share.
+// The chains that improve() adds and keeps together lower the peak by at least this share.
 constexpr double kBudgetGain = 0.03;
 // With a budget, the search for the lowest peak runs once for each of these targets, which are
 // shares of the peak without strips. A chain is good enough if its strips reach the target. With
@@ -155,7 +155,7 @@ private:
   }
 
   /// Lowers the peak of live bytes as far as this is cheap, and then the peak of needed bytes
-  /// (memory_trial.h), each at most until it is within the budget. `target`:
+  /// (memory_trial.h). Each step stops when its peak is within the budget. `target`:
   /// StripGoal::targetBytes. nullptr if no chain is found.
   StatePtr lower(const StatePtr &from, uint64_t target) {
     StripGoal goal;

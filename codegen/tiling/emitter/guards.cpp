@@ -21,7 +21,7 @@ int32_t Guards::numberOf(const std::vector<IndexExpr> &conditions, int32_t vecto
   return found->second;
 }
 
-/// Returns the conditions of `guard` and these, sorted, without those that always hold. Sets
+/// Returns the conditions of `guard` and `conditions`, sorted, without those that always hold. Sets
 /// `never` as with() does.
 std::vector<IndexExpr> Guards::joined(int32_t guard, llvm::ArrayRef<IndexExpr> conditions,
                                       bool &never) {

@@ -20,11 +20,12 @@ class Guards {
 public:
   Guards(IndexSpace &space, KernelSink &sink) : space_(space), sink_(sink) {}
 
-  /// Returns the guard that has the conditions of `guard` and these, except those that always hold.
-  /// Sets `never` to true if one of these can never hold; otherwise does not change `never`.
+  /// Returns the guard that has the conditions of `guard` and `conditions`, except those that
+  /// always hold. Sets `never` to true if one of `conditions` can never hold; otherwise does not
+  /// change `never`.
   int32_t with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
-  /// Says when the vector that contains a point exists in memory although the conditions, those
-  /// that were passed to withPartial(), may not hold.
+  /// Says when the vector that contains a point is known to exist in memory, whether or not the
+  /// conditions that are passed to withPartial() hold.
   enum class Partial : uint8_t {
     kElement, // If another element of the vector is read whose guard lacks the conditions.
     kVector,  // If the guard's other conditions hold. ofOperand() then keeps all conditions.
@@ -46,7 +47,7 @@ public:
   int32_t both(int32_t a, int32_t b);
   /// Returns the guard of an operand that is read at `index` for a point with this guard: without
   /// the conditions on variables that do not occur in the index, because such an index is valid
-  /// whether these conditions hold or not. Operands that many points share thus have one guard.
+  /// whether these conditions hold or not. An element that many points share thus has one guard.
   int32_t ofOperand(int32_t guard, llvm::ArrayRef<IndexExpr> index);
   /// Returns the conditions of a guard, in ascending order.
   const std::vector<IndexExpr> &conditionsOf(int32_t guard) const { return conditions_[guard]; }

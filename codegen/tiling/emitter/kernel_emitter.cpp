@@ -43,12 +43,12 @@ void KernelEmitter::emit(const InvocationIds &ids) {
 }
 
 /// Lets one invocation of the kernel evaluate and store these points, the tail of the result, which
-/// TilePoints::compute() gives to no invocation. The loop has one round for this invocation and
-/// none for the others, because software devices skip a loop without rounds, but execute the code
-/// of an scf.if.
+/// TilePoints::compute() gives to no invocation. The code is the body of a loop that has one round
+/// in this invocation and none in the others, because software devices skip a loop without rounds,
+/// but execute the code of an scf.if.
 void KernelEmitter::emitTail(const InvocationIds &ids, llvm::ArrayRef<Point> points) {
   if (shapes_.positions()) {
-    sink_.fail(shapes_.kernel()); // Not built: the positions of a scatter's tail.
+    sink_.fail(shapes_.kernel()); // Scatters with a tail are not supported.
     return;
   }
   Value rounds = sink_.build([&](OpBuilder &builder, Location loc) -> Value {

@@ -31,10 +31,10 @@ public:
   /// `kernel` is the kernel's function on tensors. It takes tensors and then the sizes of their
   /// dynamic dimensions, and returns one tensor, or the rows and the positions of a scatter (which
   /// stores each row at its position; gantry.yield). It is not changed. Its attribute
-  /// `gantry.signature` has the layouts of the tensors. dims: the values of the sizes; none when
-  /// counting. readsTexels: vectors of operands are read through texel buffers. `space` (the owner
-  /// of the index expressions) and `sink` must be used for this kernel only. They and `tile` must
-  /// outlive the emitter.
+  /// `gantry.signature` has the layouts of the tensors. dims: the values of the sizes, each divided
+  /// by its multipleOf() (kernel_shapes.h); none when counting. readsTexels: vectors of operands
+  /// are read through texel buffers. `space` (the owner of the index expressions) and `sink` must
+  /// be used for this kernel only. They and `tile` must outlive the emitter.
   KernelEmitter(mlir::func::FuncOp kernel, const TileShape &tile, bool readsTexels,
                 IndexSpace &space, KernelSink &sink, mlir::ValueRange dims = {});
 

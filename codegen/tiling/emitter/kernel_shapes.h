@@ -18,8 +18,8 @@
 
 namespace gantry::codegen {
 
-/// Returns a number of which the kernel's size argument at position `dim`, counted without the
-/// tensors, is always a multiple.
+/// Returns a number that always divides the kernel's size argument at position `dim`, not counting
+/// the tensors.
 int64_t multipleOf(mlir::func::FuncOp kernel, size_t dim);
 
 class KernelShapes {

@@ -21,7 +21,7 @@ namespace {
 // The array in shared memory (KernelSink::pool) has elements of 16 bytes, called vectors here: four
 // words, or eight f16.
 constexpr int64_t kWords = 4, kHalves = 8, kHalvesPerWord = 2;
-constexpr int64_t kPad = 1; // Vectors between two matrix rows, which then use different banks.
+constexpr int64_t kPad = 1; // Unused vectors after a row, so that rows use different banks.
 
 Type matrixType(Type element, int64_t rows, int64_t columns, spirv::CooperativeMatrixUseKHR use) {
   return spirv::CooperativeMatrixType::get(element, static_cast<uint32_t>(rows),

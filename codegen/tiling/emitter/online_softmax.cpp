@@ -74,7 +74,8 @@ Value OnlineSoftmax::maskedScore(Value score, const IndexExpr &inside, Value non
   });
 }
 
-/// Returns the weights of a row's keys in a block, not yet divided by their sum. Updates `row`.
+/// Returns a row's weights of this lane's keys in a block, not yet divided by the row's sum.
+/// Updates `row`.
 Values OnlineSoftmax::weigh(llvm::ArrayRef<Value> scores, const Columns &keys, RowState &row) {
   const size_t count = keys.index.size();
   sink_.count(Cost::kArithmetic, (kExponentialCost + 3) * static_cast<double>(count + 1));

@@ -114,7 +114,7 @@ Values Reductions::reduceRows(linalg::GenericOp op, llvm::ArrayRef<Point> points
   for (const Point &point : points)
     results.push_back(point.guard == 0
                           ? parts_.rows.reduce(op, point, parts_.rows.startOf(op, point))
-                          : sink_.fail(op)); // Loads of the row would need this guard too.
+                          : sink_.fail(op)); // Not supported: the row's loads have no guard.
   return results;
 }
 
@@ -203,7 +203,7 @@ void Reductions::emitRest(const Nest &nest, size_t level, const LoopIndex &offse
                           const IndexExpr &stage, Values &accumulators) {
   const Level &ended = nest.levels[level];
   Nest rest = nest;
-  rest.levels.clear(); // Levels up to `level`, and inner ones that go over other dimensions.
+  rest.levels.clear(); // Refilled with those up to `level`, and inner ones over other dims.
   for (auto [i, each] : llvm::enumerate(nest.levels))
     if (i <= level || each.dim != ended.dim)
       rest.levels.push_back(each);

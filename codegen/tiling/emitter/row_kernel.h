@@ -1,12 +1,12 @@
 // Emits row kernels, such as softmax and normalisations: kernels with reductions over the last
 // dimension whose results are broadcast back over the same row.
 //
-// A subgroup shares a row; in the baseline kernel, which uses no subgroup operations, one
-// invocation computes it. The row is divided into runs of neighbouring elements, which are dealt to
-// the lanes (the invocations of the subgroup) round-robin. row_reduction.h emits the reductions. A
-// row that fits into registers is loaded once, because the tensor evaluator caches the elements
-// that it has evaluated. A longer row is processed in chunks, which fit into registers, once for
-// each reduction and once for the result.
+// A subgroup shares a row. If TileShape::lanes is 1, as in the baseline kernel, which uses no
+// subgroup operations, one invocation computes the row. The row is divided into runs of
+// neighbouring elements, which are dealt to the lanes (invocations of the subgroup) round-robin.
+// row_reduction.h emits the reductions. A row that fits into registers is loaded once, because the
+// tensor evaluator caches the elements that it has evaluated. A longer row is processed in chunks,
+// which fit into registers, once for each reduction and once for the result.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once

@@ -2,7 +2,7 @@
 // lanes' values.
 //
 // Row kernels (row_kernel.h) and reductions of rows (row_reduction.h) divide the columns of a row
-// in this way, attention kernels (online_softmax.h) the keys of a block of keys.
+// in this way. Attention kernels (online_softmax.h) divide the keys of a block in this way.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once

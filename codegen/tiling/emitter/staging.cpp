@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kMinReaders = 2; // With fewer readers per element an operand is not staged.
+constexpr int64_t kMinReaders = 2; // With fewer reads per element an operand is not staged.
 constexpr int64_t kWidth = 4;      // Elements of a vector.
 
 } // namespace

@@ -35,8 +35,8 @@ public:
       : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
         guards_(context.guards), shared_(shared), stores_(stores), evaluator_(evaluator) {}
 
-  /// Stages the operands of `op` whose elements are read by several invocations or in several
-  /// steps. points: the invocation's points of the reduction's result.
+  /// Stages the operands of `op` whose elements the workgroup reads at least twice on average.
+  /// points: the invocation's points of the reduction's result.
   void stage(mlir::linalg::GenericOp op, const Stage &stage, llvm::ArrayRef<Point> points,
              const PointGrid &grid);
   /// Returns whether the last stage() of the operand's operation staged it.

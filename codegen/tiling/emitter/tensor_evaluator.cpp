@@ -70,8 +70,8 @@ size_t hashOf(const Point &point) {
   return hash ^ (hash >> 32);
 }
 
-/// Finds equal points with a hash table with open addressing. A kernel evaluates thousands of
-/// points, most of them for the prediction of a tile's cost.
+/// Finds equal points with a hash table with open addressing. Speed matters: the choice of a
+/// kernel's tile evaluates thousands of points to predict costs.
 DistinctPoints distinctPoints(llvm::ArrayRef<Point> points) {
   constexpr unsigned kFree = ~0u;
   DistinctPoints result;
@@ -209,9 +209,11 @@ Values TensorEvaluator::evaluatePad(tensor::PadOp pad, llvm::ArrayRef<Point> poi
   Value padding = outside ? scalar(outside) : sink_.fail(pad);
   const auto [inner, inside, position] = paddedPoints(pad, points);
   const bool byLoads = isZeroPadOfArgument(pad);
+  // Loads that return zeros outside are kept under the pad as key, because elements of its source
+  // that another operation loaded may have any value where their guard does not hold.
   Values values =
       byLoads
-          ? onDistinctPoints(pad.getOperation(), inner, // Not the source: its loads have no zeros.
+          ? onDistinctPoints(pad.getOperation(), inner, // The key is the pad, and not its source.
                              [&](llvm::ArrayRef<Point> distinct) {
                                return access_.load(cast<BlockArgument>(pad.getSource()), distinct,
                                                    MemoryAccess::Outside::kZero);

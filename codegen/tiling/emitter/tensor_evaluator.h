@@ -1,11 +1,12 @@
 // Evaluates tensors of a dispatch (the operations of one kernel) at points. A point is one element
-// of a tensor (sink/point.h). This recursion generates a kernel.
+// of a tensor (sink/point.h).
 //
 // To evaluate a tensor, the evaluator emits the operation that produces it and evaluates the
-// operands of that operation. Pads become guards, the conditions under which a point lies inside
-// its tensor (guards.h). Slices and views become index arithmetic, elementwise operations are
-// cloned per point (body_evaluator.h), and reductions become loop nests (reduction.h). The
-// recursion ends at the kernel's arguments, which are loaded (memory/memory_access.h).
+// operands of that operation. This recursion, which begins at the kernel's result, generates the
+// kernel. Pads become guards, the conditions under which a point lies inside its tensor (guards.h).
+// Slices and views become index arithmetic, elementwise operations are cloned per point
+// (body_evaluator.h), and reductions become loop nests (reduction.h). The recursion ends at the
+// kernel's arguments, which are loaded (memory/memory_access.h).
 //
 // To support another operation: add a case to evaluateDistinct, and add the operation to
 // isComputeOp in codegen/passes/fusion_groups.cpp.
@@ -46,7 +47,8 @@ public:
   /// The points of a pad's source that correspond to points of its result.
   struct PaddedPoints {
     std::vector<Point> inner; // The points of the source, without those that are never inside it.
-    // By point of the result: the guard that the point lies inside the source, or kNeverInside.
+    // By point of the result: the guard that holds if the point lies in the source; kNeverInside if
+    // it never does.
     llvm::SmallVector<int32_t> inside;
     // By point of the result: its position in `inner`, if it is not kNeverInside.
     llvm::SmallVector<unsigned> position;

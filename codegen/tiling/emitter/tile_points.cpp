@@ -71,8 +71,9 @@ void TilePoints::placeMatrices(const InvocationIds &ids, Invocation &invocation)
   places.vector = place[1];
 }
 
-/// Returns the coordinate, in the workgroup's tile, of the point number `point` that an invocation
-/// reads from its subgroup's matrices along a dimension.
+/// Returns the coordinate along dimension `dim`, counted from the start of the workgroup's tile, of
+/// an invocation's point number `point` along this dimension. The invocation reads the sums of its
+/// points from its subgroup's blocks (MatrixTile).
 IndexExpr TilePoints::placeInMatrices(unsigned dim, int64_t point, const MatrixPlaces &places) {
   const MatrixTile &matrix = tile_.matrix;
   if (dim != matrix.rows && dim != matrix.columns)
@@ -151,9 +152,9 @@ TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
                                           : IndexExpr(j);
     line.index.push_back(space_.add(base, within));
     // The first point of an unstaged tile always lies inside the result, so it needs no condition.
-    // Exception: if lanes share the tile, it gets the condition of the other points. The lanes can
+    // Exception: if lanes share the tile, it gets a condition like the other points. The lanes can
     // share the loads of several vectors (memory_access.cpp) only if the guards of these vectors
-    // test the same conditions. A tile that reduces rows has no other points.
+    // have conditions that differ only by constants. A tile that reduces rows has no other points.
     const IndexExpr tested =
         tile_.matrix ? guards_.testedIndex(line.index.back(), extent) : line.index.back();
     line.inside.push_back(j > 0 || isStaged() || (tile_.lanes > 1 && !tile_.reducesRows)
@@ -180,8 +181,8 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
       invocation.lane = coordinate;
     const Line line = lineOf(d, space[d], coordinate, places[d], invocation);
     const bool isRagged = !space[d].isConstant() || space[d].constant % tile_.extent(d) != 0;
-    // Loads through texel buffers may touch elements beyond a row. If four points are one vector,
-    // the vector is therefore loaded if its first element exists.
+    // Loads through texel buffers may touch elements beyond a row. A vector of four points is
+    // therefore loaded if its first element exists.
     const bool byVectors =
         readsTexels_ && tile_.lanes == 1 && d + 1 == space.size() && tile_.result[d] % kWidth == 0;
     Points next;

@@ -15,8 +15,8 @@ using namespace mlir;
 
 // ---- operations ---------------------------------------------------------------------------------
 
-/// Returns the result of `extension` of `narrow`, computed from the wide value that `narrow` was
-/// truncated from in this kernel. Null if there is no such wide value of the same type. For floats
+/// Returns the result that `extension` has for `narrow`, computed from the wide value that `narrow`
+/// was truncated from in this kernel. Null if no such value has the result's type. For floats
 /// the result is the wide value itself: 16-bit floats are only a storage format, so nothing is
 /// rounded between two operations of one kernel. For integers it is a mask or two shifts of the
 /// wide value, which avoids 8-bit arithmetic.
@@ -77,7 +77,7 @@ Value BuildingSink::index(const IndexExpr &expr) {
 }
 
 /// Also records, for slices(), how far one step of the outermost tile coordinate advances in the
-/// buffer, and whether the elements that the steps touch overlap.
+/// buffer, and whether the elements that two steps touch overlap.
 Value BuildingSink::address(unsigned buffer, const IndexExpr &expr, int64_t elements) {
   const auto [rest, step] = space_.withoutVariable(expr, outermost_);
   const IndexRange bounds = space_.range(rest);

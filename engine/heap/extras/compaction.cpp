@@ -251,8 +251,8 @@ HeapCode Compaction::submitMoves(uint64_t *ticket) {
 
 // Ends the moves. If the copies were submitted (`moved`), each record gets its new block, and the
 // old range becomes a pending release that waits for the copy. Otherwise the new blocks become free
-// and the records are as before. The new ranges of buffers that were released meanwhile are then
-// freed, or become pending releases too.
+// and the records are as before. Last, the present range of each buffer that was released meanwhile
+// is freed, or becomes a pending release too.
 void Compaction::finishMoves(Arena &arena, uint32_t poolIndex, uint64_t ticket, bool moved) {
   HeapComponents &components = heap_.components();
   ArenaAccess access(arena);

@@ -3,12 +3,13 @@
 // done. A slab is a driver allocation of the heap; a pool is the set of an arena's slabs for
 // buffers of similar sizes (arena.h).
 //
-// The slab to empty (the victim) is the one with the smallest used fraction whose contents fit into
-// the rest of the pool, or into a new slab that is at least an eighth smaller than the victim. A
-// slab that holds a buffer which may not move is skipped: only buffers with BufferRequest::movable
-// that are not pinned are moved. The old range of a buffer is a pending release (a range that work
-// may still use) until the copy is done. The device runs submissions in order, so work that is
-// submitted after a move finds the contents at the buffer's new place.
+// The slab to empty (the victim) is the one with the smallest used fraction whose used bytes do not
+// exceed the free bytes of the pool's other slabs, or fit into a new slab that is at least an
+// eighth smaller than the victim. A slab that holds a buffer which may not move is skipped: only
+// buffers with BufferRequest::movable that are not pinned are moved. The old range of a buffer is a
+// pending release (a range that work may still use) until the copy is done. The device runs
+// submissions in order, so work that is submitted after a move finds the contents at the buffer's
+// new place.
 //
 // While the object exists, it is a step of the heap's pressure ladder, the list of measures that an
 // allocation tries in turn when the driver or a budget refuses memory (growth.h). Destroy it before

@@ -2,9 +2,9 @@
 // device addresses once, and grow() adds storage to it. Growth copies nothing, and the address
 // stays the same.
 //
-// The device must have DeviceInfo::virtualMemory (sparse binding in Vulkan, cuMemMap in CUDA), else
-// reserve() returns kUnsupported. The storage comes from the driver, not from the heap's slabs, so
-// Heap::statistics() does not count it; Device::memoryBudgets() does.
+// The device must support virtual memory (DeviceInfo::virtualMemory; sparse binding in Vulkan,
+// cuMemMap in CUDA), else reserve() returns kUnsupported. The storage comes from the driver, not
+// from the heap's slabs, so Heap::statistics() does not count it; Device::memoryBudgets() does.
 //
 // Ownership: the object owns the range and keeps the device alive. Threads: one at a time.
 // Units: bytes.

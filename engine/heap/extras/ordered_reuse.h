@@ -4,7 +4,7 @@
 // A released buffer is pending while work that was submitted before its release may still use its
 // storage (pending_releases.h). Heap::allocate() does not touch pending storage. OrderedReuse does:
 // the caller names the timeline points after which the new buffer is first used, and the buffer may
-// get storage whose former users end at these points or before. A frame can therefore reuse the
+// get storage that earlier work uses only up to these points. A frame can therefore reuse the
 // memory of the previous frame while the GPU still works on that frame, without a wait on the host.
 //
 // Algorithm, for the calling thread's arena (the part of the heap that serves the thread, arena.h)

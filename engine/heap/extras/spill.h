@@ -1,8 +1,8 @@
 // Spilling copies the contents of a buffer to host memory and frees its storage. Restoring
 // allocates storage again and copies the contents back. Both wait for the device.
 //
-// A buffer can be spilled if it was requested with BufferRequest::spillable, is not pinned, and no
-// work on the caller's timelines may use it (Heap::freeAfter()).
+// A buffer can be spilled if it was requested with BufferRequest::spillable, is not pinned, and all
+// of its points on the caller's timelines (Heap::freeAfter()) have passed.
 // Heap::pin() restores it. An object that was made with When::kUnderPressure is also a step of the
 // heap's pressure ladder, the list of measures that an allocation tries in turn when the driver or
 // a budget refuses memory (growth.h). The step spills the smallest buffer of the same memory kind
@@ -30,8 +30,8 @@ public:
   Spill(const Spill &) = delete;
   Spill &operator=(const Spill &) = delete;
 
-  /// Spills a buffer. Returns kOk also if the buffer is spilled already, kBusy if it is pinned
-  /// or if work on the caller's timelines may use it, kInvalidArgument if it is not spillable, and
+  /// Spills a buffer. Returns kOk also if the buffer is spilled already, kBusy if it is pinned or a
+  /// point on the caller's timelines has not passed, kInvalidArgument if it is not spillable, and
   /// kHostExhausted if the host has no memory for the contents. On failure the buffer keeps its
   /// storage.
   HeapCode spill(BufferHandle buffer);

@@ -24,8 +24,8 @@ HeapCode StepPlan::begin() {
   if (inStep_)
     return HeapCode::kBusy;
   inStep_ = true;
-  // An allocation of an earlier step that is alive in the arena may overlap a place that the plan
-  // gives to another one. Then the heap serves this step.
+  // An allocation of an earlier step that is alive in the arena may overlap the place that the plan
+  // gives to another allocation. If there is one in the arena, the heap serves this step.
   following_ = arena_ && std::none_of(live_.begin(), live_.end(),
                                       [](const Live &one) { return one.alive && !one.own; });
   record_.clear();

@@ -35,11 +35,13 @@ struct StepAllocation {
 };
 
 struct StepPlanStatistics {
-  uint64_t steps = 0;           // Number of end() calls.
-  uint64_t plans = 0;           // Number of plans that were made.
-  uint64_t deviations = 0;      // Number of steps that differed from the plan.
-  uint64_t arenaBytes = 0;      // The size of the arena that was made last.
-  uint64_t lowerBoundBytes = 0; // The largest sum of bytes of the last plan at one moment.
+  uint64_t steps = 0;      // Number of end() calls.
+  uint64_t plans = 0;      // Number of plans that were made.
+  uint64_t deviations = 0; // Number of steps that differed from the plan.
+  uint64_t arenaBytes = 0; // The size of the arena that was made last.
+  /// The largest sum of bytes that are allocated at one moment, among the allocations that the last
+  /// plan places; the size of the arena cannot be less.
+  uint64_t lowerBoundBytes = 0;
 };
 
 class StepPlan {

@@ -133,7 +133,7 @@ typedef struct gantry_device_info {
   uint32_t max_push_constant_bytes;
   uint32_t subgroup_size;        /* Lanes; 1 if not known. */
   int32_t buffer_device_address; /* 1 if kernels can access buffers by address. */
-  int32_t unified_memory;        /* 1 if device-local memory is host-visible. */
+  int32_t unified_memory;        /* 1 if the host can map the largest device-local heap. */
   char profile[64];              /* The device profile to compile for, such as "vulkan:generic". */
   char missing[256]; /* Missing required features ("timelineSemaphore"); "" if usable. */
 } gantry_device_info_t;
@@ -231,8 +231,8 @@ GANTRY_API size_t gantry_device_memory_report(gantry_device_t *device, char *tex
 typedef struct gantry_buffer gantry_buffer_t;
 
 /* Allocates size_bytes (at least 1) of one kind of memory, aligned to 256 bytes. Reports and traces
- * show the name; it is copied and may be NULL. A name is looked up once per address of its text, so
- * a string literal costs nothing at later calls.
+ * show the name; it is copied and may be NULL. Later calls with the same pointer to the same text,
+ * such as a string literal, find the name quickly.
  * Buffers of every kind may be inputs and outputs; the contents of a buffer that is not visible to
  * the host are written and read only by runs.
  * The pointer is an opaque handle, not the address of an object. As long as the device or any of
@@ -368,8 +368,8 @@ typedef struct gantry_session_options {
   gantry_buffer_t *arena;
   /* A dispatch is cut into parts if its estimated time exceeds this limit, so that other programs
    * can use the GPU between the parts and no watchdog resets the device. The estimate assumes a
-   * slow device with the same number of compute units. A part takes at least about 1/1024 of the
-   * dispatch. 0: 500,000,000 ns; UINT64_MAX: dispatches are not cut. */
+   * slow device with the same number of compute units. The limit never asks for parts below 1/1024
+   * of the dispatch. 0: 500,000,000 ns; UINT64_MAX: dispatches are not cut. */
   uint64_t dispatch_limit_ns;
   /* The object with the values of the program's states; the session keeps the object alive. Other
    * sessions on the device, also of other programs, may use the same object. The object must have
@@ -449,20 +449,21 @@ GANTRY_API gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_n
  * Afterwards every use of the handle is refused with a message that names the buffer and the run.
  * The exception is gantry_buffer_release, which does nothing and reports no error.
  * Returns INVALID_ARGUMENT, and the caller keeps the buffer, if the run does not read the buffer or
- * if the run writes to it. Returns FAILED_PRECONDITION if the buffer is also used by a run of
- * another session, a state, an arena or, after the end of this run, any other run. */
+ * if the run writes to it. Returns FAILED_PRECONDITION if a run of another session, a state or an
+ * arena also uses the buffer, or if this run has ended and any other run uses it. */
 GANTRY_API gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer);
 GANTRY_API void gantry_run_release(gantry_run_t *run); /* Waits for the run. */
 
 /* Exact figures of a session. */
 typedef struct gantry_statistics {
   uint64_t constant_bytes;    /* Constants on the device. */
-  uint64_t arena_bytes;       /* Arena of the last run's shape. */
-  uint64_t lower_bound_bytes; /* Lower bound of the arena of the last run's shape. */
+  uint64_t arena_bytes;       /* Arena in the memory plan of the last submitted run. */
+  uint64_t lower_bound_bytes; /* Lower bound of arena_bytes. */
   uint64_t io_bytes;          /* The session's own memory for inputs, outputs and staging. */
   uint64_t reserved_bytes;    /* All device memory of the session, without states. */
   uint64_t runs;              /* Number of runs that have ended. */
-  uint64_t plans;             /* Number of shapes that were planned; recent plans are cached. */
+  uint64_t plans;             /* Number of memory plans made, one for each set of input
+                                 shapes that is not in the cache of recent plans. */
   uint64_t recordings;        /* Number of command lists that were recorded. */
   uint64_t pipelines;         /* Number of compiled pipelines. */
   uint64_t load_ns;           /* Duration of gantry_session_create. */
@@ -478,8 +479,8 @@ GANTRY_API void gantry_session_statistics(const gantry_session_t *session,
 typedef struct gantry_dispatch_info {
   const char *name; /* Operators and nodes: "Conv_0 + Relu_1". */
   uint64_t gpu_ns;
-  uint64_t flops; /* Arithmetic operations of the operator for this shape. */
-  uint64_t bytes; /* Bytes of the operator's operands and results for this shape. */
+  uint64_t flops; /* Arithmetic operations of the operator for the run's shapes. */
+  uint64_t bytes; /* Bytes of the operator's operands and results in the run. */
   uint32_t workgroups[3];
   uint32_t workgroup_size[3];
   uint32_t shared_bytes;

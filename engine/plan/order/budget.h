@@ -6,14 +6,14 @@
 // The value returns before the next use in one of two ways. Recomputation: its operator runs again,
 // if that operator's operands are in memory then. Move: the value is copied to the host after the
 // use before the gap, and back before the use after the gap. Both cost time. Neither raises the
-// bytes that any operator needs: the value is an operand of the operator after the gap, and a
-// recomputation reads only operands that are alive at that operator anyway.
+// bytes that are alive at any operator: the value is an operand of the operator after the gap, and
+// a recomputation reads only operands that are alive at that operator anyway.
 //
 // Algorithm: a covering problem. Each position of the order whose live bytes exceed the budget must
 // lose some bytes, and each gap removes its value's bytes from the positions inside the gap. Gaps
-// are chosen greedily by useful bytes per cost. Then choices that have become unnecessary are
-// undone, the most expensive first. Every budget of at least BudgetPlan::minPeakBytes is met.
-// Deterministic.
+// are chosen greedily: next comes the gap that removes the most bytes above the budget, summed over
+// the positions, per cost. Then choices that have become unnecessary are undone, the most expensive
+// first. Every budget of at least BudgetPlan::minPeakBytes is met. Deterministic.
 //
 // Threads: pure functions. Units: bytes; costs are in a unit of the caller's choice.
 #pragma once

@@ -6,7 +6,8 @@
 // writes, such as an input or a constant of the model, counts no bytes. While an operator runs, its
 // operands and its results are alive together, with one exception: the first result may take the
 // storage of one of the operator's `mayTake` operands, if that operand is not kept, no later
-// operator reads it, and both have the same size.
+// operator reads it, and both have the same size. The peak of an order is the largest number of
+// bytes that are alive while one of its operators runs.
 //
 // Several values may lie in one storage, such as the parts of a concatenation. The storage is alive
 // from the first operator that writes one of its values until all of them are written and the last
@@ -16,10 +17,11 @@
 // graph is cut into parts after such operators. Each part is solved exactly by a best-first search
 // over the sets of operators that have run. Ahn et al. 2020, "Ordering Chaos" (SERENITY), search
 // the same states; in addition, this search runs an operator at once when that costs no bytes. A
-// part that is too large for the exact search gets a beam search, and then exact searches of
-// windows, which are ranges of the order around the operator with the most live bytes, until these
-// find nothing better. A part keeps its given order unless a search lowers its peak, so the peak
-// never rises. Work is limited by counts and not by a clock: equal problems give equal orders.
+// part that has too many operators for the exact search, or too many sets, gets a beam search, and
+// then exact searches of windows, which are ranges of the order around the operator with the most
+// live bytes, until these find nothing better. A part keeps its given order unless a search lowers
+// its peak, so the peak never rises. Work is limited by counts and not by a clock: equal problems
+// give equal orders.
 //
 // Threads: pure functions, any thread. Units: bytes.
 #pragma once
@@ -80,7 +82,7 @@ struct Order {
 ///  - a value is written twice, or is read before it is written;
 ///  - `mayTake` names a value that the operator does not read, or the operator has no results;
 ///  - a storage lists a value that no operator writes, or storages list a value twice;
-///  - an operator with `mayTake` has a value of a storage there or as its first result.
+///  - an operator's `mayTake` is not empty, and it or the first result names a value of a storage.
 Status checkOrderProblem(const OrderProblem &problem);
 
 /// Searches for an order with a low peak. Returns checkOrderProblem()'s error, if there is one.

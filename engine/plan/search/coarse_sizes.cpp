@@ -10,7 +10,8 @@ namespace gantry::plan {
 
 namespace {
 
-/// Divisions into more parts take longer to examine than they are likely to save.
+/// Divisions into more parts are not tried: examining them would take longer than the search in
+/// the coarser unit is likely to save.
 constexpr uint64_t kMaxParts = 4096;
 /// A part must be at least this many units.
 constexpr uint64_t kMinUnitsPerPart = 4;

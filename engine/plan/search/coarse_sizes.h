@@ -6,15 +6,17 @@
 // then often fill a height to the last unit, whereas sizes in bytes leave some slack that any small
 // item might fill. coarsen() chooses a height (the lower bound or little more), divides it into
 // equal parts, and rounds each size up to whole parts. pushDown() turns a placement (offsets) of
-// the rounded sizes into one of the true sizes. Rounding makes the fullest step higher by some
-// parts; among all divisions, coarsen() chooses the one that costs the fewest parts. If sizes have
-// no common unit, a division costs about half a part per live item, and coarsen() returns nothing;
-// otherwise the matching division costs almost none.
+// the rounded sizes into one of the true sizes. Rounding makes the fullest step higher, so the
+// height must exceed the lower bound by some parts: the cost of the division. Among all divisions,
+// coarsen() chooses the one with the lowest cost. If sizes have no common unit, a division costs
+// about half a part per live item, and coarsen() returns nothing; otherwise the matching division
+// costs almost none.
 //
-// A unit is unitBytes, which divides all true sizes. One part is (height + 1) / parts units long. A
-// size becomes the smallest number of parts that is longer than the size, so a size that is
-// slightly smaller than n parts becomes n parts. Items whose rounded sizes add up to at most
-// `parts` have true sizes that add up to at most the height.
+// A unit has unitBytes bytes, a number that divides all true sizes. The height is divided into
+// `parts` parts; with the height in units, one part is (height + 1) / parts units long. A size
+// becomes the smallest number of parts that is longer than the size, so a size that is slightly
+// smaller than n parts becomes n parts. Items whose rounded sizes add up to at most `parts` have
+// true sizes that add up to at most the height.
 //
 // An infeasible rounded problem proves nothing: the true sizes may have a placement.
 //

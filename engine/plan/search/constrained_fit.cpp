@@ -120,7 +120,7 @@ Placement placeConstrained(const Problem &problem, WorkMeter &meter) {
     for (const Fit fit : {Fit::kFirst, Fit::kBest}) {
       if (best && (best->height <= problem.lowerBound || meter.exhausted()))
         return std::move(*best);
-      WorkMeter noLimit(UINT64_MAX); // For the first order, which must give a placement.
+      WorkMeter noLimit(UINT64_MAX); // For the first try, which must give a placement.
       std::optional<Placement> placement = Greedy(problem).place(
           order, fit, best ? best->height : UINT64_MAX, best ? meter : noLimit);
       if (!best)

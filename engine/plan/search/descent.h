@@ -7,8 +7,8 @@
 // fixed. Then the portfolio of exact searches (portfolio.h) and the ejection search
 // (ejection_search.h) try to reach the goal itself. After a failure they try heights halfway
 // between the last height that failed and the best placement's height. The exact search can prove
-// that no placement has a given height, which raises the proven bound. After the first failure at
-// the goal, the problem is also tried in a coarser unit (coarse_sizes.h).
+// that no placement is as low as a given height, which raises the proven bound. After the first
+// failure at the goal, the problem is also tried in a coarser unit (coarse_sizes.h).
 //
 // Threads: calls share no state; each changes only its meter, which counts the work (work_meter.h).
 // Deterministic where the meter has no deadline.
@@ -25,7 +25,8 @@ struct Optimum {
 };
 
 /// Lowers `start`, which must be a valid placement. Stops at a height of `targetBytes` or lower, at
-/// a proven optimum, when the meter is exhausted, or if the problem is too large for every search.
+/// a proven optimum, or when the meter is exhausted. Returns `start` if the problem has fixed items
+/// and is too large for the exact search and the ejection search.
 Optimum minimise(const Problem &problem, Placement start, uint64_t targetBytes, WorkMeter &meter);
 
 } // namespace gantry::plan

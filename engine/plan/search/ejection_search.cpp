@@ -77,9 +77,9 @@ template <typename Unit> struct Ejector {
     findNeighbours();
   }
 
-  /// Returns the sum of the weights of all steps before each step. The load of a step is the sum of
-  /// its live sizes. The weight is the eighth power of the step's load divided by the largest load,
-  /// because items of full steps have the fewest places to go.
+  /// Returns, for each step, the sum of the weights of all steps before it. The load of a step is
+  /// the sum of its live sizes. The weight of a step is (its load / the largest load)^8, because
+  /// items of full steps have the fewest places to go.
   std::vector<double> weightsBefore() const {
     std::vector<int64_t> load(table.stepCount + 1);
     for (const Item<Unit> &item : table.items) {

@@ -1,5 +1,5 @@
 // A local search for a placement (an offset for each item; an item has a size and a lifetime,
-// problem.h) in which every item ends below a given capacity.
+// problem.h) whose height (largest offset + size) is at most a given capacity.
 //
 // Some items are placed, the others wait. In each turn the search draws some waiting items at
 // random, takes the one with the highest price, and places it at the offset where the items in its
@@ -11,8 +11,9 @@
 // rises decay slowly, so that prices reflect recent conflicts (smoothing: Hutter, Tompkins & Hoos
 // 2002, "Scaling and probabilistic smoothing"). The candidate offsets of an item are those at which
 // it touches another item from above or below, or a border of the capacity (offset_prices.h); among
-// equal prices, the tightest gap is chosen. The search succeeds when no item waits. It restarts
-// after runs of varying lengths (restarts.h) with other random numbers.
+// equal sums of prices, it gets the place in which it could move the least up or down. The search
+// succeeds when no item waits. It restarts after runs of varying lengths (restarts.h) with other
+// random numbers.
 //
 // The ejection search is the strongest search where a plan has some slack: different alignments,
 // fixed items, or a capacity above the lower bound. Where no byte of the capacity may be wasted,

@@ -3,9 +3,10 @@
 //
 // A state is a span of time steps, the items (sizes with lifetimes, problem.h) still to place in
 // it, and the floor of each step: the offset below which nothing more will lie. A state fails if
-// the items cannot be placed below the capacity. It then also fails with a lower capacity or higher
-// floors, so one entry covers many states. The table always compares full keys and never relies on
-// hashes alone, because a wrong match would make a proof wrong.
+// the items cannot be placed below the capacity, the height that the search may fill. It then also
+// fails with a lower capacity or higher floors, so one entry covers many states. The table always
+// compares full keys and never relies on hashes alone, because a wrong match would make a proof
+// wrong. Unit is the integer type of offsets.
 //
 // Memory is bounded: at its limit the table drops all entries. This depends only on the entries, so
 // results stay deterministic.

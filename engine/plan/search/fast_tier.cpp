@@ -101,7 +101,8 @@ public:
 private:
   static constexpr uint64_t kVisitsPerJoin = 10; // Work to join one item, in units of the meter.
   static constexpr uint64_t kTriesWork = 20'000; // Fixed part of the work for placing boxes again.
-  static constexpr uint64_t kSettledFactor = 64; // Items per box from which boxes() returns true.
+  // boxes() returns true if there are at least this many items per box.
+  static constexpr uint64_t kSettledFactor = 64;
 
   void attemptOnce(Skyline &skyline, const std::vector<uint32_t> &ranks, Skyline::Prefer prefer) {
     if (!best_) {

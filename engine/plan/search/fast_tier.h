@@ -7,9 +7,9 @@
 //      the boxes like items. If a million items were made by cutting one rectangle of time and
 //      addresses into pieces, this rejoins the pieces in a fraction of a second. If the items are
 //      at least 64 times as many as the boxes, heuristic 2 is skipped.
-//   2. The skyline places the items in orders by duration, area and size, with and without a
-//      preference for items that touch the edges of a valley (skyline.h), until a placement reaches
-//      the lower bound. The graphs of most models reach the bound here.
+//   2. The skyline places the items in several orders (OrderKey), with and without a preference for
+//      items that touch the edges of a valley (skyline.h), until a placement reaches the lower
+//      bound. The graphs of most models reach the bound here.
 // The skyline does not support fixed items: placeFast() passes a problem that has any to
 // constrained_fit.h instead. The searches (descent.h) start from the result.
 //

@@ -122,13 +122,15 @@ Unit ItemTable<Unit>::forbiddenEndAbove(const Item<Unit> &item, Unit offset, Uni
 }
 
 uint64_t stackedHeight(const Problem &problem) {
-  uint64_t height = 0;
+  uint64_t fixedEnd = 0;
+  uint64_t freeBytes = 0;
   for (uint32_t i = 0; i < problem.count(); ++i) {
-    height += problem.size[i] + problem.alignmentOf(i);
     if (problem.isFixed(i))
-      height = std::max(height, problem.fixedOffset[i] + problem.size[i]);
+      fixedEnd = std::max(fixedEnd, problem.fixedOffset[i] + problem.size[i]);
+    else
+      freeBytes += problem.size[i] + problem.alignmentOf(i);
   }
-  return height;
+  return fixedEnd + freeBytes;
 }
 
 template struct ItemTable<int32_t>;

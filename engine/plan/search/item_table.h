@@ -61,7 +61,8 @@ private:
 /// a multiple of the unit up to an item's alignment gives a multiple of the unit.
 uint64_t unitOf(const Problem &problem);
 
-/// Returns a height, in bytes, within which all items fit even if they are stacked on each other.
+/// Returns a height, in bytes, within which all items fit: the free items stacked on each other,
+/// above the fixed items.
 uint64_t stackedHeight(const Problem &problem);
 
 extern template struct ItemTable<int32_t>;

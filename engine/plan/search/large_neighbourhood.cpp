@@ -59,8 +59,8 @@ private:
   }
 
   std::optional<Placement> tryNeighbourhood(WorkMeter &meter) {
-    // The centre is a step in which an item begins that lies above the lower bound. In one of four
-    // tries it is any step.
+    // The centre is a step in which an item begins whose top is above the lower bound. In one of
+    // four tries it is any step.
     const uint32_t centre = random_.below(4) == 0 || highSteps_.empty()
                                 ? random_.below(problem_.stepCount)
                                 : highSteps_[random_.below(highSteps_.size())];

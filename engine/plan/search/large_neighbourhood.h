@@ -5,10 +5,10 @@
 // the order of their weights. A try changes some weights at random and places all items again.
 // There are two kinds of tries. A restart takes the weights of an order key (OrderKey in
 // fast_tier.h) and changes all of them. A neighbourhood takes the weights of the search's best
-// placement and changes some weights of items around one time step, usually a step in which items
-// lie above the lower bound. The result is kept unless it is worse. The search runs on boxes
-// (joined items, series_parallel.h) as well as on the items: a graph that can be joined to few
-// boxes takes microseconds per try, so hard instances of some hundred items are often solved in
+// placement and changes some weights of items around one time step, usually a step in which an item
+// begins whose top is above the lower bound. The result is kept unless it is worse. The search runs
+// on boxes (joined items, series_parallel.h) as well as on items: a graph that can be joined to
+// few boxes takes microseconds per try, so hard instances of some hundred items are often solved in
 // milliseconds where an exact search takes seconds. Describing placements by weights follows Bean
 // 1994, "Genetic algorithms and random keys"; the neighbourhoods follow Shaw 1998, "Using
 // constraint programming and local search methods to solve vehicle routing problems".

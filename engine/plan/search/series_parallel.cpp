@@ -13,13 +13,16 @@ namespace {
 
 constexpr uint32_t kNone = PlanBox::kNone;
 
-/// The list of boxes that begin, or end, at one moment is searched up to this depth.
+/// The partner for a parallel join is searched among at most this many boxes that begin, and this
+/// many that end, together with a box.
 constexpr uint32_t kListDepth = 32;
 
-/// At most this many boxes of one moment are compared with each other.
+/// At most this many boxes that end at a moment are compared with at most this many that begin
+/// there.
 constexpr uint32_t kMaxCompared = 16;
 
-/// A box of at most this many parts may be taken apart; all divisions of the parts are tried.
+/// A box of at most this many parts may be taken apart; all divisions of its parts into two groups
+/// are tried.
 constexpr uint32_t kMaxParts = 8;
 
 constexpr double kTolerances[] = {0, 0.001, 0.01};
@@ -28,8 +31,8 @@ constexpr uint64_t kTinyDivisor = 64;
 // If exact joining leaves more than 1 / kFewDivisor of the items, boxes are not worth their work.
 constexpr uint64_t kFewDivisor = 2;
 
-/// Joins the items of one problem. A node is an item or a box (PlanBox); it is living while it is
-/// not part of another node.
+/// Joins the items of one problem. A node is an item or a box (PlanBox); it is living until it
+/// becomes part of another node or is taken apart.
 class Builder {
 public:
   Builder(const Problem &problem, double tolerance, const std::vector<uint32_t> &items,
@@ -39,7 +42,8 @@ public:
 
   void run() {
     const uint32_t count = problem_.count();
-    reserve(size_t{count} * 2 + count / 8); // One join per item, and some for boxes taken apart.
+    // A node per item, at most one join per item, and some nodes for boxes that are taken apart.
+    reserve(size_t{count} * 2 + count / 8);
     for (const uint32_t item : items_)
       addNode({problem_.begin[item], problem_.end[item], problem_.size[item], kNone, kNone},
               problem_.alignmentOf(item));

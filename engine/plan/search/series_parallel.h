@@ -10,15 +10,16 @@
 // With a tolerance, series joins of unequal sizes are made too: the box is as large as the larger
 // part, and the load grows by the difference.
 //
-// Why it works: in a placement that is as low as the bound, where the load is the bound before and
-// after a moment, the items that begin must fill exactly the addresses that the ending items leave.
-// If exactly one item ends and one begins at a moment, there is no choice; those joins are made
-// first. Next come moments where the sizes that end equal the sizes that begin, then single pairs
-// of equal size. Last, a box is taken apart again if some of its parts together have the size of
-// another box that ends or begins at the same moment; these parts are joined with it. The idea of
-// boxes is from Buchsbaum et al. 2003, "OPT versus LOAD in dynamic storage allocation"; the
-// reduction is that of two-terminal series-parallel graphs (Valdes, Tarjan & Lawler 1982), with
-// time as one direction and addresses as the other.
+// Why it works: take a placement that is as low as the bound, and a moment before and after which
+// the load equals the bound. The items that begin at that moment must fill exactly the addresses
+// that the ending items leave. If exactly one item ends and one begins at a moment, there is no
+// choice; those joins are made first. Next come moments where the sizes that end equal the sizes
+// that begin, then single pairs of equal size. Last, where one box ends and another begins, the
+// larger one is taken apart again if some of its parts together have the size of the smaller one;
+// these parts are joined with the smaller one. The idea of boxes is from Buchsbaum et al. 2003,
+// "OPT versus LOAD in dynamic storage allocation"; the reduction is that of two-terminal
+// series-parallel graphs (Valdes, Tarjan & Lawler 1982), with time as one direction and addresses
+// as the other.
 //
 // The joins are a heuristic: a join may exclude every optimal plan. Callers therefore also place
 // the items without boxes, unless the boxes are very few. Fixed items are never joined.
@@ -36,8 +37,8 @@
 
 namespace gantry::plan {
 
-/// A box has one or two parts; a leaf has none and is an item. A box with one part is a second name
-/// of that part, which it gets when the box around it is taken apart. If two parts begin together,
+/// A box has one or two parts; a leaf has none and is an item. A box with one part only stands for
+/// that part: it is made when the box around the part is taken apart. If two parts begin together,
 /// the second lies above the first. Otherwise the second begins when the first ends, and both have
 /// the same offset.
 struct PlanBox {

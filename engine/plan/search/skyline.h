@@ -1,8 +1,9 @@
 // The skyline heuristic: gives each item (a size and a lifetime, problem.h) an offset. It fills
 // addresses from below, the lowest valley first.
 //
-// The skyline is the upper edge of all placed items, as a function of time. Its lowest valley is a
-// span of time with higher edges on both sides. Among the items whose lifetimes lie within the
+// The skyline is the upper contour of all placed items, as a function of time. Its lowest valley is
+// its lowest span of constant height; the valley's edges are the higher spans on both sides, or on
+// one side at the begin or end of time. Among the items whose lifetimes lie within the
 // valley, the item of the highest rank (the caller's priority) goes to the valley's floor. If no
 // item fits, the valley is filled up to the lower of its two edges, and that space is wasted. The
 // heuristic follows Burke, Kendall & Whitwell 2004, "A new placement heuristic for the orthogonal

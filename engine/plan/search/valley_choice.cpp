@@ -56,8 +56,8 @@ template <typename Unit> bool ValleyEngine<Unit>::rests(const Item<Unit> &item) 
 }
 
 /// Counts the items that can rest at each step. Also finds, for each step, the lowest top of the
-/// resting items that begin or end there (for choose()), and the lowest next offset (for
-/// gapAbove()).
+/// resting items that begin or end there (for choose()), and, unless the table is simple, the
+/// lowest `next` offset (explained below) of the step's items (for gapAbove()).
 template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part) {
   const size_t steps = part.end - part.begin + 1;
   std::fill_n(resting_.begin() + part.begin, steps, 0);
@@ -82,9 +82,10 @@ template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part)
     }
     if (table_.isSimple)
       continue;
-    // `next` is the lowest offset above the floor that alignment and fixed items allow the item. If
-    // the item does not rest, this is waiting.low: it is above the floor in at least one of the
-    // item's steps, and the loop below skips the other steps.
+    // `next` is the lowest offset above the floor at which the item, pushed down as far as
+    // possible, can lie without another waiting item beneath it. If the item can lie on the floor,
+    // this is the end of the next forbidden range. Otherwise it is waiting.low. If the item does
+    // not rest, waiting.low may equal the floor in some of its steps; the loop skips these.
     const Unit level = floors_[part.steps + item.begin - part.begin];
     const Unit next = resting && waiting.low <= level ? table_.forbiddenEndAbove(item, level, kWall)
                                                       : waiting.low;

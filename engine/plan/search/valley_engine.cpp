@@ -273,7 +273,7 @@ bool ValleyEngine<Unit>::infer(const Part &part, uint32_t begin, uint32_t end) {
 }
 
 /// Cuts `whole` into parts at each boundary between two steps that no free item crosses, and pushes
-/// a choice for a single part or a split for several parts.
+/// a choice node for a single part or a split node for several parts.
 template <typename Unit>
 auto ValleyEngine<Unit>::openParts(const Part &whole, const PoolSizes &sizes) -> Outcome {
   std::fill_n(crossing_.begin() + whole.begin, whole.end - whole.begin + 1, 0);

@@ -135,7 +135,7 @@ private:
 
   // Scratch space, one entry per step.
   std::vector<Unit> sum_;
-  std::vector<Unit> lowest_; // The lowest offset (infer) or next offset (choose) of a free item.
+  std::vector<Unit> lowest_; // The lowest offset of a free item; in choose(), above the floor.
   std::vector<int32_t> crossing_;
   std::vector<uint32_t> valleyEnd_; // Per step: the end of its valley, or 0 if it lies in none.
   std::vector<int32_t> resting_;    // Number of items that can rest, minus that of the step before.

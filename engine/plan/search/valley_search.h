@@ -6,11 +6,11 @@
 // on both sides are higher. An item can rest on the valley's floor only if its lifetime lies wholly
 // inside the valley; a longer item also lies above a higher neighbour. Consider a placement in
 // which every item is pushed down as far as possible. In each step of a valley, the lowest item
-// that is still to be placed either rests on the floor, or lies no lower than the next offset at
-// which any item can rest. A node of the search therefore picks one step and tries each item that
-// can rest there; the last choice is a gap up to that next offset. These choices exclude each
-// other, so no placement is visited twice, and the search may pick any step, for example the step
-// with the fewest choices.
+// that is still to be placed either rests on the floor, or lies no lower than the lowest offset
+// above the floor at which any item can rest. A node of the search therefore picks one step and
+// tries each item that can rest there; the last choice is a gap up to that offset. These choices
+// exclude each other, so no placement is visited twice, and the search may pick any step, for
+// example the step with the fewest choices.
 //
 // Each node of the search tree first makes these inferences:
 //  - The floor of a step rises to the lowest offset that any remaining item of the step can have.

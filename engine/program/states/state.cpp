@@ -324,7 +324,7 @@ Status State::restore(const std::string &path) {
     if (stored.isOk())
       continue;
     // If anything was copied, some entries have their new value and others their old one. No run
-    // has produced this combination, so all entries become invalid.
+    // has produced this combination, so all entries that have a value become invalid.
     const bool anyCopied = i > 0 || isTouched;
     for (size_t j = 0; j < entries_.size() && anyCopied; ++j)
       invalidate(j, Status(stored.code(),

@@ -85,11 +85,11 @@ public:
   /// ignored. If the file is damaged, or lacks an entry, or a shape does not fit, nothing changes.
   Status restore(const std::string &path);
 
-  /// Returns the shapes that the entry can have as text, for messages.
+  /// Returns text for messages: the type, and the dimensions that a value of the entry must have.
   static std::string portText(const Entry &entry);
 
   // ---- for StateBinding ------------------------------------------------------------------------
-  /// Notes that a run was submitted which uses this State.
+  /// Notes a submitted run that uses this State.
   void noteRun(const std::shared_ptr<Run> &run);
   void setShape(size_t index, const OutputShape &shape);
   /// Marks the entry as invalid, unless it is invalid already. An entry without a value stays

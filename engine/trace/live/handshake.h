@@ -2,8 +2,8 @@
 // process before the first frame, which is a packet of events (wire/frame.h).
 //
 // The viewer sends a ClientHello. The process answers with a ServerHello and, if the answer's
-// status is 0, with the stream of frames. Both structs have fixed sizes, so neither side trusts a
-// length that it received. A checksum covers the whole ClientHello and the FileHeader of the
+// status is 0, with the stream of frames. Both structs have fixed sizes, so neither side needs a
+// received length to read them. A checksum covers the whole ClientHello and the FileHeader of the
 // ServerHello. TCP connections need a token, a secret text that the process expects from its
 // viewers (server.h). Unix-domain sockets need none, because the operating system reports the user
 // at the other end.

@@ -4,9 +4,9 @@
 // TickClock reads the processor's counter and the system's monotonic clock together, in start() and
 // in each advance(), and interpolates linearly between two readings. The result is exact at the
 // readings and needs no known rate of the counter. The last three readings are kept, so ticks that
-// lie before the second-to-last reading are converted as they were before the last advance(). Later
-// ticks therefore never give an earlier time, even if an advance() lies between the conversions.
-// Ticks after the last reading are extrapolated, without this guarantee.
+// lie before the second-to-last reading are converted as they were before the last advance(). A
+// later tick therefore never gives an earlier time, even if an advance() lies between the two
+// conversions. Ticks after the last reading are extrapolated, without this guarantee.
 //
 // DeviceClock interpolates in the same way between the ClockEvents of one device.
 //

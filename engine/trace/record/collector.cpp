@@ -27,9 +27,9 @@ constexpr std::chrono::microseconds kBusyPause{200};
 constexpr std::chrono::microseconds kIdlePause{4000};
 constexpr std::chrono::microseconds kQuietPause{16000};
 
-constexpr uint64_t kReleaseEvery = 2048;           // Events after which ring space is released.
+constexpr uint64_t kReleaseEvery = 2048; // Number of events after which ring space is released.
 constexpr uint64_t kSnapshotPauseNs = 200'000'000; // Min time between snapshots after drops.
-constexpr size_t kRingsAtCrash = 1024;             // Rings that a crash can list; see start().
+constexpr size_t kRingsAtCrash = 1024;             // Max number of rings in a crash; see start().
 constexpr uint64_t kCrashPollNs = 1'000'000;
 
 constinit thread_local bool isCollectorThread = false;
@@ -171,7 +171,7 @@ void Collector::stop() { detail::setOn(false); }
 
 void Collector::describe(const std::vector<AttachedSink *> &sinks) {
   described_ = sinks;
-  // Threads are announced again for the new sinks.
+  // Each thread gets another kThread event, for the new sinks.
   detail::listRings(rings_);
   for (detail::ThreadRing *ring : rings_)
     ring->known = false;

@@ -36,15 +36,15 @@ namespace gantry::trace {
 /// has returned an error.
 struct AttachedSink {
   FrameSink sink;
-  /// The collector flushes an incomplete chunk (the encoded events that wait in the sink,
-  /// wire/codec.h) in the first pass after this time since the last flush, in nanoseconds.
+  /// Time in nanoseconds. When it has passed since the last flush, the next pass flushes an
+  /// incomplete chunk (the encoded events that wait in the sink, wire/codec.h).
   uint64_t flushNs = 0;
   /// Called on the collector's thread when the sink has failed. The collector does not use the sink
   /// afterwards. May be null.
   void (*failed)(void *user) = nullptr;
-  /// Both functions may be null. The collector's thread calls isStale() in every pass. If isStale()
-  /// returns true, the collector flushes the sink, calls renew() and describes the current state
-  /// again, as for a newly attached sink.
+  /// isStale() and renew() may be null. The collector's thread calls isStale() in every pass. If
+  /// isStale() returns true, the collector flushes the sink, calls renew() and describes the
+  /// current state again, as for a newly attached sink.
   bool (*isStale)(void *user) = nullptr;
   void (*renew)(void *user) = nullptr;
   void *user = nullptr;

@@ -2,8 +2,8 @@
 //
 // An event is in the file at most 50 ms after it was recorded (20 ms in the encoder, plus a pause
 // of the collector, the thread that passes events to files and viewers), so a killed process loses
-// no more than the events of the last 50 ms. If writing to the file fails
-// (a full disk), the recording ends, and stop() returns the reason.
+// no more than the events of the last 50 ms. If writing to the file fails (a full disk), the
+// recording ends, and stop() returns the reason.
 //
 // Thread safety: any thread, one at a time per object.
 #pragma once

@@ -15,8 +15,7 @@
 // thread, with the signal's number as the mark's value. For this time it asks the collector to
 // pause. In two cases only the segments are written, and about the last quarter of a second is
 // missing: if the collector's own thread crashed, or if it does not pause because it waits for a
-// lock of the crashed thread. The file has no index, like
-// every capture whose writer was killed.
+// lock of the crashed thread. The file has no index, like every capture whose writer was killed.
 //
 // Cost: the recording of events as for every attached sink (record.h), and a description of the
 // live state every `seconds`. Memory: maxBytes and the encoder's buffers.

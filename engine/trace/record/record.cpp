@@ -52,7 +52,7 @@ std::atomic<uint64_t> lateEvents{0};
 
 ThreadRing *attachThread() {
   // The thread's exit handler (ringReturn()) has run, so the caller is the destructor of a
-  // thread-local object. Nothing would return a new ring.
+  // thread-local object. Nothing would mark a new ring as ended.
   if (threadHasEnded) {
     lateEvents.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
@@ -72,7 +72,7 @@ ThreadRing *attachThread() {
       return nullptr;
     }
   }
-  if (!ringReturn().arm(ring)) { // Without an exit handler, nothing would return the ring.
+  if (!ringReturn().arm(ring)) { // Without a handler, nothing would mark the ring as ended.
     state.spare.push_back(ring);
     return nullptr;
   }

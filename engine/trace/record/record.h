@@ -80,13 +80,13 @@ inline void recordAlways(EventType type, uint16_t heap, bool isMemory, Fill &&fi
   thread->ring.publish(kWords);
 }
 
-/// Records an event that belongs to no heap if a sink is attached.
+/// If a sink is attached, records an event that belongs to no heap.
 template <typename T, typename Fill> inline void record(EventType type, Fill &&fill) {
   if (isOn()) [[unlikely]]
     recordAlways<T>(type, 0, false, static_cast<Fill &&>(fill));
 }
 
-/// Records a copy of an event with the current time if a sink is attached. Not for memory events.
+/// If a sink is attached, records a copy of an event with the current time. Not for memory events.
 template <typename T> inline void record(const T &given) {
   if (!isOn()) [[likely]]
     return;

@@ -120,7 +120,7 @@ private:
       limit_ = lapEnd < full ? lapEnd : full;
     }
     if (write_ + words <= half && half < limit_)
-      limit_ = half; // The next call happens when the ring is about half full.
+      limit_ = half; // reserve() calls this again when the ring is about half full.
     return write_ + words <= limit_;
   }
   __attribute__((noinline)) void drop(bool isMemory) {

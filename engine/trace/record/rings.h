@@ -4,8 +4,8 @@
 // A ring belongs to its thread until the thread ends. The collector then empties it and retires it,
 // and the next new thread reuses it.
 //
-// Thread safety: only one thread, the collector's, calls these functions at a time, except for
-// setRingBytes(). Threads may start and end meanwhile.
+// Thread safety: only the collector's thread calls these functions, or a crashing thread while the
+// collector is paused; any thread may call setRingBytes(). Threads may start and end meanwhile.
 #pragma once
 
 #include "engine/trace/record/record.h"

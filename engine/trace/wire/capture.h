@@ -51,7 +51,7 @@ private:
   std::vector<std::string> texts_ = std::vector<std::string>(1);
 };
 
-/// Description of a chunk in the file's index; it is available without decoding the chunk.
+/// The entry of a chunk in the file's index. It is available without decoding the chunk.
 struct ChunkInfo {
   uint64_t fileOffset = 0; // File offset of the chunk's frame.
   uint64_t firstTimeNs = 0;
@@ -69,7 +69,7 @@ struct Batch {
 /// How a capture ends.
 enum class Tail {
   kComplete, // A file with an index, or a stream that the process ended properly.
-  kCutOff,   // A file without an index: its whole chunks are read. Or a stream that failed.
+  kCutOff,   // A file without an index, of which the whole chunks are read; or a failed stream.
   kLive,     // A stream that has not ended.
 };
 

@@ -52,9 +52,9 @@ public:
   void resendNames() { nextName_ = 1; }
 
   /// Crash mode, for a process that received a fatal signal. Between beginRaw() and endRaw(),
-  /// frames go uncompressed and in pieces to `write`. The sink then allocates no memory and only
-  /// tries to take the lock of the names. reserveForRaw() reserves the memory for names; it must be
-  /// called earlier, in normal operation.
+  /// frames go uncompressed and in pieces to `write`. The sink then allocates no memory, and waits
+  /// only a limited time for the lock of the names. reserveForRaw() reserves the memory for names;
+  /// it must be called earlier, in normal operation.
   using WriteRaw = void (*)(void *user, std::span<const uint8_t> bytes);
   void reserveForRaw() { names_.reserve(2 * uint64_t{kMaxNameBytes}); }
   void beginRaw(WriteRaw write, void *user) {

@@ -8,7 +8,8 @@
 // The bytes of a block name cover the blocks that are live at the peak of their heap. The
 // differences of all names therefore add up to the difference of the heaps' peaks, unless blocks
 // were allocated or released in the same nanosecond as a peak. The bytes of a value name cover the
-// values that are live at the peak of their arena: the moment, of all runs, with the most bytes.
+// values that are live at the peak of their arena, which is the moment with the most live bytes in
+// all runs.
 //
 // In arrays of two, index 0 is the first capture and 1 the second. Names are texts because name ids
 // differ between captures. Threads: a pure function.

@@ -62,7 +62,8 @@ private:
 };
 
 /// The columns of the table. kSecondTime and kRatio exist only when two captures are compared.
-/// kFlops is the rate in GFLOP/s, kTraffic the rate in GB/s, kShared the shared memory.
+/// kShare is the operator's share of the time of all operators, kFlops the rate in GFLOP/s,
+/// kTraffic the rate in GB/s, kShared the shared memory.
 enum class OperatorColumn : uint8_t {
   kName,
   kTime,

@@ -47,8 +47,8 @@ public:
   /// Adds events, which must be in order of time. `names` resolves their text ids; it must outlive
   /// the model and stay at its address.
   void ingest(std::span<const trace::Event> events, const trace::NameTable &names);
-  /// Completes the model of a capture whose events have all been added: sorts all spaces. Uses
-  /// up to four threads for large captures. No ingest() may follow.
+  /// Completes the model of a capture whose events have all been added: sorts the blocks of each
+  /// space. Uses up to four threads for large captures. No ingest() may follow.
   void finish();
   /// Adds the new blocks to the indices that find blocks in a window (BlockIndex), and updates the
   /// end times in hostRow(). Call this after ingest() if the capture is live.

@@ -36,7 +36,7 @@ struct DeviceHeap {
   uint64_t sizeBytes = 0;
   bool deviceLocal = false;
   StepCurve budget; // Bytes that the driver allows the process.
-  StepCurve limit;  // Bytes that the user allows; empty without a limit.
+  StepCurve limit;  // Bytes that the application allows; empty if it sets no limit.
 };
 
 class DeviceTable {

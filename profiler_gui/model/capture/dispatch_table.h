@@ -53,8 +53,8 @@ public:
   static constexpr size_t kGroup = 16; // Dispatches per group in Lane::maxShared and begins.
 
   /// Chooses the dispatch's lane, and returns the dispatch's index. Dispatches of a device should
-  /// be appended in order of begin time; a dispatch that begins earlier may need an additional
-  /// lane.
+  /// be appended in order of begin time; a dispatch that begins before its predecessor may need an
+  /// additional lane.
   uint32_t append(Dispatch dispatch);
   uint32_t size() const { return static_cast<uint32_t>(dispatches_.size()); }
   const Dispatch &operator[](uint32_t index) const { return dispatches_[index]; }

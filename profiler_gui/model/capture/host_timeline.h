@@ -2,7 +2,7 @@
 // are moments that the application named.
 //
 // Spans of one thread nest. A span that has no enclosing span on its thread is an outermost span;
-// the lanes panel (panels/lanes.cpp) draws those of all threads in one row.
+// the lanes panel (panels/lanes.cpp) draws the outermost spans of all threads in one row.
 //
 // Names are ids in the capture's name table; times are nanoseconds from the capture's start.
 // Threads: one writer, or several readers.

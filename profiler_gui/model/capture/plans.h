@@ -32,8 +32,10 @@ struct PlanEntry {
   uint32_t firstUse = 0; // First command that uses the value.
   uint32_t lastUse = 0;  // Last command that uses the value, inclusive.
   uint32_t name = 0;
-  uint32_t op = 0;   // Name of the operator that writes the value.
-  uint32_t slot = 0; // Values with the same slot share bytes on purpose, as a result in place does.
+  uint32_t op = 0; // Name of the operator that writes the value.
+  /// Values with the same slot share bytes on purpose, for example an operand and a result that is
+  /// computed in its place.
+  uint32_t slot = 0;
   Storage storage = Storage::kTransient;
   OpKind writer = OpKind::kOther; // Kind of the operator `op`.
 };

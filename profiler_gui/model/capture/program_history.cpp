@@ -381,7 +381,8 @@ void ProgramHistory::fillArena(uint32_t runIndex, const Context &context) {
   const uint32_t space = arenaSpaceOf(plan.session, plan.arenaBytes, context);
   if (space == UINT32_MAX)
     return;
-  // The values whose actual offset the run reported. The run's bindings are at the end of the list.
+  // The values whose actual offset the run reported. If no other run has begun after this one, its
+  // bindings are at the end of the list.
   const std::vector<Binding> &bindings = context.memory.bindings();
   std::vector<std::pair<uint32_t, uint64_t>> moved;
   for (size_t end = bindings.size(); end > 0 && bindings[end - 1].run == runIndex; --end) {

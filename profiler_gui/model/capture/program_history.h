@@ -75,9 +75,9 @@ public:
   struct Context {
     const trace::NameTable &names;
     const DeviceTable &devices;
-    /// Receives which block each run binds to each port, an input or an output of the program
-    /// (Binding, memory_history.h), the blocks of arenas, and the end of each run as the end of a
-    /// step of the search for leaks (growth_watch.h).
+    /// Receives the bindings (the blocks in which a run has its inputs and outputs; Binding in
+    /// memory_history.h), the blocks of arenas, and the end of each run, which ends a step in the
+    /// search for leaks (growth_watch.h).
     MemoryHistory &memory;
     uint64_t nowNs; // Time of the capture's latest event.
   };

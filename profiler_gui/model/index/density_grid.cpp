@@ -7,7 +7,7 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr float kRounding = 1e-4f; // Coverage below this is taken for a rounding error of 0.
+constexpr float kRounding = 1e-4f; // Coverage below this is a rounding error and becomes 0.
 
 /// The coverage of a row of cells by an interval, as differences between neighbouring cells: cell
 /// place[i] has value[i] more coverage than the cell before it. Differences at equal places add up.

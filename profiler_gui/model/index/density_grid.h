@@ -5,8 +5,8 @@
 // A cell is 2^timeShift ns wide and 2^addressShift bytes high. Cell boundaries are multiples of the
 // cell's size, so the raster does not depend on where the view begins. A block adds to each cell
 // the fraction of the cell that it covers, so the sum over all cells equals the blocks' bytes ×
-// time inside the raster. Leaving out small blocks would hide memory, and enlarging them to a pixel
-// would make a heap look full.
+// time inside the raster. Simpler rasters would mislead: without small blocks, they would hide
+// memory, and with blocks that are enlarged to a pixel, a heap would look full.
 //
 // Algorithm: two-dimensional difference arrays, the inverse of summed-area tables (Crow, 1984). The
 // coverage of a rectangle is the product of its coverages along time and along addresses, and each

@@ -3,8 +3,9 @@
 // raster together show every byte × ns of the view exactly once.
 //
 // A block is drawn as a rectangle if it is at least kExactCells cells wide and high; a cell is 1 to
-// 2 pixels wide and high. The raster is computed slightly larger than the view. It stays valid
-// while the view lies inside it and the zoom needs the same cell size, a power of two.
+// 2 pixels wide and high (more if a pixel is less than half a ns or byte). The raster is computed
+// slightly larger than the view. It stays valid while the view lies inside it and the zoom needs
+// the same cell size, a power of two.
 //
 // The raster is computed incrementally, so that no frame waits for it: each refine() visits a
 // limited number of blocks. Until the raster is complete, an estimate is shown, which spreads the
@@ -43,9 +44,9 @@ public:
   /// The raster that covers a view, without margin. Empty for an empty view.
   static Raster rasterFor(const SpaceView &view);
 
-  /// Chooses the rectangles of a view and continues the raster. nowNs is the time of the capture's
-  /// latest event; live blocks are shown up to it. budgetBlocks limits the number of blocks and
-  /// index nodes that this call visits for the raster; 0 means no limit.
+  /// Chooses the rectangles of a view and continues to compute the raster. nowNs is the time of the
+  /// capture's latest event; live blocks are shown up to it. budgetBlocks limits the number of
+  /// blocks and index nodes that this call visits for the raster; 0 means no limit.
   void refine(const BlockTable &table, const BlockIndex &index, const SpaceView &view,
               uint64_t nowNs, uint64_t budgetBlocks);
 
@@ -89,7 +90,8 @@ private:
   DensityGrid shown_;            // The finished grid, or an estimate.
   std::vector<Pending> pending_; // A stack of nodes to visit.
   uint32_t finishedHues_ = 0;    // Number of hues for which working_.finish() was called.
-  // The state of the index and the table at the last start(), from which isOutdated() sees changes.
+  // The state of the index and the table at the last start(), with which isOutdated() detects
+  // changes.
   size_t runsAtStart_ = 0;
   uint32_t indexedAtStart_ = 0;
   uint32_t rowsAtStart_ = 0;

@@ -40,7 +40,7 @@ public:
   void chip(std::string_view text, uint32_t colour);
   /// Adds a horizontal bar that is filled to `share`, 0 to 1.
   void bar(double share, uint32_t colour, const char *id);
-  /// Moves down by a number of grid units.
+  /// Moves down by a number of grid units (Ui::unit()).
   void space(float units) { y_ += units * ui_.unit(); }
   /// Whether another line of text fits.
   bool hasSpace() const { return y_ + ui_.fonts.text->FontSize <= bottom_; }

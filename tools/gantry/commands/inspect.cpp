@@ -140,7 +140,7 @@ void printDispatches(const Description &plan) {
   print(table.format(colourOnStdout(), terminalWidth()));
 }
 
-/// Prints the commands that only copy a tensor: what they write, and why they must.
+/// Prints the commands that only copy a tensor, each with the tensor and the reason for the copy.
 void printCopies(const Description &plan) {
   Table table({{"#", Align::kRight},
                {"tensor", Align::kLeft, true},
@@ -251,8 +251,8 @@ ExitCode compareWith(const InspectOptions &options, const Description &now,
   return comparison.grew ? ExitCode::kDiffers : ExitCode::kOk;
 }
 
-/// Returns the title of the picture: --title, else the file's name without its extension. In
-/// collections of models all files are called "model", so such a file gets its folder's name.
+/// Returns the title of the picture: --title, else the file's name without its extension. A file
+/// that is called "model", as in some collections of models, gets its folder's name.
 std::string titleOf(const InspectOptions &options) {
   if (!options.title.empty())
     return options.title;

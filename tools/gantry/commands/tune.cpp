@@ -4,9 +4,10 @@
 // model is compiled with each kernel's first candidate, then with each kernel's second candidate,
 // and so on; the device's timestamps give the time of each dispatch (kernel launch). The present
 // tiles are those that the kernels have before the tuning: tiles from the table of measured tiles
-// (io/tuning_file.h) or from the compiler's own table, else the predicted ones. Candidates that are
-// faster than the present tiles are measured once more, all together and in turns with the present
-// tiles. The tiles that are faster again are added to the table.
+// (io/tuning_file.h) or from the compiler's own table, else the predicted ones. If a kernel's
+// fastest candidate is faster than its present tile, it is measured once more, together with those
+// of the other kernels and in turns with the present tiles. The tiles that are faster again are
+// added to the table.
 #include "tools/gantry/cache/unnamed_file.h"
 #include "tools/gantry/commands/commands.h"
 #include "tools/gantry/runtime/device_profiles.h"
@@ -56,7 +57,7 @@ struct KernelTime {
   double ns = 0;          // Sum over the dispatches of each one's shortest time.
   size_t dispatches = 0;
 };
-using KernelTimes = std::map<std::string, KernelTime>; // By gantry_dispatch_info_t::kernel_key.
+using KernelTimes = std::map<std::string, KernelTime>; // Key: gantry_dispatch_info_t::kernel_key.
 
 /// The model, compiled with one choice of tiles and loaded on the device.
 class Contestant {
@@ -324,7 +325,7 @@ private:
   KernelTimes best_;      // Times with each kernel's fastest tile so far.
   KernelTimes predicted_; // Times with the tile that the cost model predicts to be fastest.
   KernelTimes kept_;      // The tiles that decide() has kept.
-  std::set<std::pair<std::string, std::string>> seen_; // Pairs of kernel key and tile.
+  std::set<std::pair<std::string, std::string>> seen_; // Measured pairs of kernel key and tile.
   Progress progress_;
 };
 

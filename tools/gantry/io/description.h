@@ -53,8 +53,8 @@ struct VariantInfo {
   /// may exceed sharedBytes.
   uint64_t boxesBytes = 0;
   /// predictedCost: the kernel's cost by the compiler's cost model; 0: not known. accesses: the
-  /// number of loads and stores of one invocation; vectorAccesses: the number of vectors among
-  /// them.
+  /// number of loads and stores of one invocation, without those of shared memory; vectorAccesses:
+  /// how many of them are of vectors.
   uint64_t predictedCost = 0, accesses = 0, vectorAccesses = 0;
   std::vector<uint64_t>
       dimMultiples;          // Element i: dynamic size i of the kernel must be a multiple of it.

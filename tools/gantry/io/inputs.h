@@ -46,13 +46,14 @@ struct InputRequest {
   uint64_t intRange = 10; // Generated integers are in [0, intRange).
 };
 
-/// Splits "NAME=VALUE" after the longest matching name of `names`, which may contain '=', else at
-/// the first '='. Returns nothing if there is no '='.
+/// Splits "NAME=VALUE" after the longest name of `names` that it begins with (names may contain
+/// '='), or at the first '=' if it begins with none. Returns nothing if there is no '='.
 std::optional<std::pair<std::string, std::string>>
 splitAssignment(const std::string &text, const std::vector<std::string> &names);
 
-/// Assigns "NAME=FILE" by name and "FILE" in order to the ports. Returns one path per port, empty
-/// if a port has none. `what` is "input" or "output", for messages. Throws ToolError(kBadInput).
+/// Assigns each "NAME=FILE" to the port of that name, and each "FILE" to the next port without one.
+/// Returns one path per port, empty if a port has none. `what` is "input" or "output", for
+/// messages. Throws ToolError(kBadInput).
 std::vector<std::string> assignFiles(const std::vector<Port> &ports,
                                      const std::vector<std::string> &files, const char *what);
 

@@ -21,7 +21,8 @@ namespace gantry::tool {
 /// message.
 Tensor parseNpy(std::span<const uint8_t> bytes, const std::string &source);
 
-/// Returns the tensor as a .npy file: version 1.0, C order, header padded to 64 bytes.
+/// Returns the tensor as a .npy file: version 1.0, C order, header padded to a multiple of 64
+/// bytes.
 std::vector<uint8_t> formatNpy(const Tensor &tensor);
 
 } // namespace gantry::tool

@@ -19,7 +19,7 @@ struct MeasuredTile {
   std::string key, tile;  // gantry_dispatch_info_t: kernel_key, exact_tile.
   std::string what;       // Names of the kernel's operators, for readers of the file.
   double ns = 0;          // Time of one dispatch (kernel launch) with the tile.
-  double predictedNs = 0; // Measured time with the tile that the kernel has without the entry.
+  double predictedNs = 0; // Measured time with the tile that the cost model predicts as fastest.
 };
 
 class TuningFile {

@@ -5,8 +5,8 @@
 // bytes. The alignment is a power of two in bytes; an empty field means 1. An offset pins the
 // buffer to it; an empty field leaves the choice to the planner.
 //
-// The planner works with steps instead of times: a step is the number of a time among the distinct
-// times of the file, in ascending order.
+// The planner works with steps instead of times: step i begins at the i-th of the distinct times of
+// the file, in ascending order from 0, and ends at the next one.
 //
 // Errors: ToolError with the number of the line and the reason. Threads: pure functions.
 #pragma once

@@ -1,6 +1,6 @@
 // gantry plan: places a list of buffers in one arena (a block of memory), and prints the size that
 // the arena needs, the lower bound of this size and the gap between them. The lower bound is the
-// largest sum of buffers that are alive at one moment.
+// largest sum of the sizes of the buffers that are alive at one moment.
 #include "tools/gantry/commands/commands.h"
 #include "tools/gantry/io/file.h"
 #include "tools/gantry/report/plan_svg.h"
@@ -32,8 +32,8 @@ struct PlanOptions {
   bool json = false;
 };
 
-/// Describes the plan like that of a program, for drawPlan(). The command of the program at an
-/// index stands for the step of that index, the range between two successive times of the list.
+/// Describes the plan like that of a program, for drawPlan(). Command i of the description stands
+/// for step i (buffer_csv.h).
 Description describe(const BufferList &buffers, const plan::Plan &plan) {
   Description description;
   for (size_t step = 0; step + 1 < buffers.moments.size(); ++step) {

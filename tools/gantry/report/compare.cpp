@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Returns |a - b|; 0 for equal infinities and for two NaNs, infinity if only one of them is
-/// special.
+/// Returns |a - b|; 0 for equal infinities and for two NaNs, infinity for other pairs with an
+/// infinity or a NaN.
 double difference(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b)))
     return 0;

@@ -30,7 +30,7 @@ struct Tolerance {
 
 struct Comparison {
   bool within = false;
-  std::string problem;       // Why the tensors cannot be compared (shapes); empty if they can.
+  std::string problem;       // How the shapes differ, for the user; empty if they are equal.
   uint64_t count = 0;        // Number of elements.
   uint64_t different = 0;    // Number of elements outside the tolerance per element.
   double rtol = 0, atol = 0; // The tolerances that were applied.

@@ -1,7 +1,7 @@
 // Lists what changed between two compilations of a model, for `gantry inspect NEW --compare OLD`.
 // The arena is the memory of the tensors that exist only during a run; its lower bound is the
-// largest sum of tensors alive at one command; a stage is the commands between two barriers.
-// Threads: pure functions.
+// largest sum of the sizes of tensors that are alive at one command; a stage is the commands
+// between two barriers. Threads: pure functions.
 #pragma once
 
 #include "tools/gantry/io/description.h"

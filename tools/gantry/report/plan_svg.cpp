@@ -24,8 +24,8 @@ constexpr double kKindTop = 542, kKindHeight = 7; // Colours of operators, by co
 constexpr double kAliveTop = 584, kAliveBottom = 644; // Curve of live bytes.
 constexpr double kLegendY = 686;
 
-// Colours are written out for both schemes instead of as CSS variables, which some viewers do not
-// support. kindStyle() adds the colours of operator kinds to each scheme.
+// Colours are written out for the light and the dark scheme instead of as CSS variables, which some
+// viewers do not support. kindStyle() adds the colours of operator kinds to each scheme.
 constexpr const char *kLightStyle = R"(
 text{font-family:Inter,"Segoe UI","Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
 .card{fill:#ffffff;stroke:#d9dee6}.well{fill:#f4f6f9}.grid{stroke:#e1e6ed}.axis{stroke:#a9b3c1}
@@ -370,8 +370,8 @@ private:
     }
   }
 
-  /// Draws the name with shape and size below it: upright if the rectangle is wide, rotated if it
-  /// is tall, nothing if neither fits.
+  /// Draws the name, and the shape and size below it: horizontally if the rectangle is wide,
+  /// rotated if it is tall, not at all if the name fits neither way.
   void drawLabel(const ValueInfo &value, double left, double top, double width, double height) {
     constexpr double kSub = 10, kPad = 3, kLine = 13;
     double lying = width - 2 * kPad, standing = height - 2 * kPad;
@@ -454,8 +454,8 @@ private:
 
   void drawAlive() {
     std::vector<uint64_t> alive = aliveBytes(blocks_, commands_);
-    // The lower bound counts sizes that are rounded up to an alignment (plan.h), so the live bytes
-    // may be below it.
+    // The lower bound counts sizes that are rounded up to an alignment (engine/plan/plan.h), so the
+    // live bytes may be below it.
     uint64_t maxBytes = std::max({*std::max_element(alive.begin(), alive.end()),
                                   plan_.lowerBoundBytes.value_or(0), uint64_t{1}});
     auto level = [&](uint64_t bytes) {

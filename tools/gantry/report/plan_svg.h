@@ -5,10 +5,10 @@
 // A rectangle spans the commands during which its tensor is alive, and the tensor's byte range.
 // Tensors that share storage (results computed in place, parts of a concatenation) are drawn as one
 // rectangle that is divided by time. The colour is the kind of the operator that computes the
-// tensor (op_kind.h). The dashed line is the lower bound of the arena's height: the largest number
-// of bytes (each size rounded up to an alignment) that are alive at one command. No plan can be
-// lower. The marked column is the peak, a command at which that many bytes are alive. A curve below
-// shows the live bytes (not rounded) at each command.
+// tensor (engine/op_kind/op_kind.h). The dashed line is the lower bound of the arena's height: the
+// largest number of bytes (each size rounded up to an alignment) that are alive at one command. No
+// plan can be lower. The marked column is the peak, a command at which that many bytes are alive. A
+// curve below shows the live bytes (not rounded) at each command.
 //
 // The picture is one SVG file without scripts or external parts. It follows the viewer's light or
 // dark scheme and has titles that appear on hovering. Labels never leave their rectangle: they are

@@ -1,5 +1,5 @@
-// Summarises a tensor in one line: the best classes of a vector of scores; for other tensors the
-// first values, and the min, max and mean of all.
+// Summarises a tensor in one line: for a vector of class scores, the classes with the highest
+// scores; for other tensors, the first values, and the min, max and mean of all.
 //
 // Threads: pure functions.
 #pragma once

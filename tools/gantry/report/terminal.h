@@ -33,8 +33,8 @@ std::string printable(std::string_view text);
 /// Returns the number of columns of UTF-8 text, one per code point.
 size_t displayWidth(std::string_view text);
 
-/// Formats bytes with binary units and three significant digits: "0 B", "512 B", "1.50 KiB", "3.42
-/// MiB".
+/// Formats bytes with binary units and three significant digits (four from 1000 to 1023): "0 B",
+/// "512 B", "1.50 KiB", "3.42 MiB".
 std::string humanBytes(uint64_t bytes);
 /// Formats nanoseconds: "850 ns", "12.3 µs", "4.56 ms", "1.20 s".
 std::string humanTime(double nanoseconds);

@@ -168,7 +168,7 @@ Scalar geluByTanh(BodyBuilder &b, Scalar x) {
   return b.timesSigmoid(x, z, zLow);
 }
 
-// Returns the GELU for small x as x * (1/2 + x * p(x^2)). p is the polynomial for erf from
+// Returns the GELU as x * (1/2 + x * p(x^2)), for |x| below 0.75. p is the polynomial for erf from
 // codegen/targets/accurate_math.cpp, with its argument scaled by sqrt(1/2).
 Scalar geluOfSmall(BodyBuilder &b, Scalar x) {
   llvm::SmallVector<double> coefficients{
@@ -204,7 +204,8 @@ Scalar gelu(BodyBuilder &b, const Node &node, Scalar x) {
       b, b.div(b.sub(magnitude, two), b.add(magnitude, two)),
       {-9.02682725903e-5, -4.48507937521e-4, 4.15267361552e-4, 3.06211807886e-3, -2.83347571375e-3,
        -1.91666930762e-2, 5.8000327272e-2, -5.87007542487e-2, -3.2796953297e-2, -4.8519962349e-2});
-  // e^-(square + low) is about e^-square / (1 + low); the divisor contains the factor 1 + low.
+  // e^-(square / 2 + low) is about e^-(square / 2) / (1 + low), where square / 2 + low is t^2. The
+  // divisor contains the factor 1 + low.
   const Scalar square = b.mul(magnitude, magnitude);
   const Scalar low = b.mul(b.productError(magnitude, magnitude, square), number(0.5));
   const Scalar divisor = b.add(magnitude, b.add(one, b.mul(b.add(magnitude, one), low)));

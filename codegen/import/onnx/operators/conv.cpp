@@ -52,9 +52,10 @@ Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const 
   return convolve(import, x, filter, windows, group, sum);
 }
 
-// If the channels of a group are no multiple of a vector, a vector of channels would extend over
-// two groups where one loop goes over the output channels of all groups. A dynamic number of
-// channels cannot be divided among images.
+// If the channels of a group do not divide into whole vectors, a loop over the output channels of
+// all groups would have vectors that extend over two groups, which read different input channels.
+// Images avoid this, because an image has the channels of one group. A dynamic number of channels
+// cannot be divided among images.
 bool groupsBecomeImages(Dim channels, int64_t group, int64_t inPerGroup, int64_t outPerGroup) {
   constexpr int64_t kVector = 4; // Elements that a kernel loads or stores at once.
   return staticDim(channels) && group > 1 && inPerGroup > 1 &&
@@ -87,7 +88,7 @@ Tensor sumWindows(ImportContext &import, const Tensor &x, const Tensor &filter, 
   const unsigned firstTap = 2 + spatial + (dropChannel ? 0 : 1), loops = firstTap + spatial;
   mlir::AffineExpr image = import.loop(0), outChannel = import.loop(1);
   mlir::AffineExpr inner = import.loop(2 + spatial), inChannel = inner;
-  mlir::AffineExpr filterChannel = outChannel; // A channel of all groups.
+  mlir::AffineExpr filterChannel = outChannel; // The output channel, counted over all groups.
   if (asImages)
     filterChannel = (image % group) * outPerGroup + outChannel;
   else if (dropChannel)

@@ -37,11 +37,13 @@ Tensor convolve(ImportContext &import, const Tensor &x, const Tensor &filter,
                 const Windows &windows, int64_t group, const ConvolutionSum &sum);
 
 /// Returns whether convolve() makes the groups images of a larger batch, so that each image has the
-/// channels of one group. channels: those of x; the other numbers are channels of one group.
+/// channels of one group. channels: the number of channels of x. group: the number of groups.
+/// inPerGroup, outPerGroup: the numbers of input and output channels of one group.
 bool groupsBecomeImages(Dim channels, int64_t group, int64_t inPerGroup, int64_t outPerGroup);
-/// Divides the channels of images: from [n, group * c, ...] to [n * group, c, ...].
+/// Makes each group of channels an image of its own, by a reshape from [n, group * inPerGroup, ...]
+/// to [n * group, inPerGroup, ...].
 Tensor imagesOfGroups(ImportContext &import, const Tensor &x, int64_t group, int64_t inPerGroup);
-/// Like convolve(), but each group is an image of its own in x, which imagesOfGroups() has made,
+/// Like convolve(), but each group is an image of its own, in `images` (made by imagesOfGroups())
 /// and in the result.
 Tensor convolveImages(ImportContext &import, const Tensor &images, const Tensor &filter,
                       const Windows &windows, int64_t group, const ConvolutionSum &sum);

@@ -4,16 +4,17 @@
 // ic are channels, o and i are positions in the output and the input, k is the kernel's tap, and
 // o + padLow = i * stride + k * dilation.
 //
-// Along one axis, let o + padLow = row * stride + phase. A tap k contributes to a phase if
-// k * dilation - phase is a multiple of the stride. This holds for no tap, or for every `step`-th
-// tap from some first one on, where step is stride / gcd(stride, dilation). Such a tap
-// reads x at i = row + (phase - k * dilation) / stride. Each phase is thus a convolution with
-// stride 1 over the reversed taps, and no multiplication by zero is computed. (V. Dumoulin,
-// F. Visin, "A guide to convolution arithmetic for deep learning", 2016; W. Shi et al., "Is the
-// deconvolution layer the same as a convolutional layer?", 2016.)
+// Along one axis, let o + padLow = row * stride + phase with 0 <= phase < stride. A tap k
+// contributes to a phase if k * dilation - phase is a multiple of the stride. This holds for no
+// tap, or for every `step`-th tap from some first one on, where step is
+// stride / gcd(stride, dilation). Such a tap reads x at i = row + (phase - k * dilation) / stride.
+// Each phase is thus a convolution with stride 1 over the reversed taps, and no multiplication by
+// zero is computed. (V. Dumoulin, F. Visin, "A guide to convolution arithmetic for deep learning",
+// 2016; W. Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016.)
 //
-// If the stride divides the kernel's and the output's sizes, all phases read x at the same
-// positions. If the stride also divides the padding before the data, the phases are computed as one
+// If the dilation is 1 and the stride divides the kernel's size, all phases read x at the same
+// positions relative to their rows. If the stride also divides the output's sizes and the padding
+// before the data, and there are one group and at most two axes, the phases are computed as one
 // sum, with loops over the phases. Otherwise, if the stride divides the output's sizes, a
 // gantry.concat interleaves the phases. It copies nothing: the convolutions of the phases write
 // their elements of the output directly (codegen/dialect/GantryOps.td). In other cases, and for few
@@ -21,9 +22,9 @@
 // them to their places. Phases that read x at the same positions are then one convolution with more
 // output channels.
 //
-// If ImportOptions::savesMemory is set and there are several phases, one operator computes the sum
-// above directly instead. It needs no memory for the results of the phases, but multiplies by zero
-// where a tap has no input position.
+// If ImportOptions::savesMemory is set and there are several phases, one operator computes y by the
+// formula at the start of this comment instead. It needs no memory for the results of the phases,
+// but multiplies by zero where a tap has no input position.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/operators/conv.h"
@@ -39,7 +40,7 @@ struct TransposedConv {
   Tensor x, filter;
   size_t spatial = 0; // Number of spatial dimensions.
   Windows windows;
-  int64_t group = 1, inPerGroup = 0, outPerGroup = 0; // Channels per group.
+  int64_t group = 1, inPerGroup = 0, outPerGroup = 0; // The last two: channels of one group.
   llvm::SmallVector<int64_t> padLow;
   Dims outputs; // Spatial sizes of the result.
 
@@ -48,7 +49,7 @@ struct TransposedConv {
   unsigned tapLoop(size_t axis) const { return 3 + spatial + axis; }
   unsigned loopCount() const { return 3 + 2 * spatial; }
 
-  /// The row and the phase of the first output along an axis.
+  /// The row and the phase of output position 0 along an axis.
   int64_t firstRow(size_t axis) const {
     return (padLow[axis] - firstPhase(axis)) / windows.strides[axis];
   }
@@ -129,8 +130,9 @@ void readOutputSizes(ImportContext &import, const Node &node, TransposedConv &co
 
 // ---- The sum in one operator ----
 
-/// Returns the sum over channels and taps as a generic without its body, which reads x at computed
-/// positions. Loops: n, oc, output positions, then ic within the group, then the kernel's taps.
+/// Returns the sum over channels and taps as a generic without a body. The caller's body reads x,
+/// which is captured, at positions that it computes. Loops: n, oc, output positions, then ic within
+/// the group, then the kernel's taps.
 GenericSpec loopsOf(ImportContext &import, const TransposedConv &conv) {
   const unsigned loops = conv.loopCount();
   GenericSpec spec;
@@ -304,7 +306,7 @@ Tensor operandOf(ImportContext &import, const TransposedConv &conv, const Phase 
 }
 
 /// Returns the convolution of one or several phases that read the same elements of x. asImages:
-/// each group is an image of its own in x, which imagesOfGroups() has made, and in the result.
+/// each group is an image of its own, in conv.x (made by imagesOfGroups()) and in the result.
 Tensor convolvePhases(ImportContext &import, const TransposedConv &conv,
                       llvm::ArrayRef<Phase> phases, const Rows &rows, bool asImages = false) {
   llvm::SmallVector<Tensor> filters;
@@ -387,7 +389,7 @@ Tensor filtersByChannel(ImportContext &import, const TransposedConv &conv,
 
 /// Computes all phases in one sum with loops over n, oc, for each axis the row and, unless the
 /// stride is 1, the phase, then ic and the taps. Returns the output. The phases must have equal
-/// rows and read the same elements of x, and the first output must belong to the first phase.
+/// rows and read the same elements of x, and output position 0 must belong to phase 0.
 Tensor sumInPhases(ImportContext &import, const TransposedConv &conv,
                    llvm::ArrayRef<Phase> phases) {
   const auto spatial = static_cast<unsigned>(conv.spatial);
@@ -441,8 +443,9 @@ Tensor sumInPhases(ImportContext &import, const TransposedConv &conv,
 
 /// Computes each phase as a convolution, adds the bias to each, and interleaves the phases with
 /// gantry.concat. The concat's inputs must be results of operators, which then write into its
-/// result. Phases whose groups are images are therefore interleaved as images, unless there is a
-/// bias, whose addition is an operator after the reshape.
+/// result; reshapes are no operators. convolve() ends with a reshape if groups become images
+/// (groupsBecomeImages()). If a bias is added after it, the addition is the operator. Without a
+/// bias, the images themselves are interleaved, and the result of the concat is reshaped.
 Tensor interleavePhases(ImportContext &import, const TransposedConv &given,
                         llvm::ArrayRef<Phase> phases, const std::optional<Tensor> &bias) {
   TransposedConv conv = given;
@@ -532,7 +535,7 @@ void importConvTranspose(ImportContext &import, const Node &node) {
   const bool canJoin = canJoinPhases(import, conv, phases);
   const bool isAligned = llvm::all_of(llvm::seq<size_t>(0, conv.spatial),
                                       [&](size_t axis) { return conv.firstPhase(axis) == 0; });
-  // With more axes, the sum could have more dimensions than a tensor may have.
+  // An axis adds up to two dimensions to the sum (row and phase), and a tensor has at most 8.
   constexpr size_t kMaxAxes = 2;
   if (canJoin && isOne && isAligned && conv.spatial <= kMaxAxes)
     return withBias(sumInPhases(import, conv, phases));

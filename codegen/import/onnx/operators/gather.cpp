@@ -3,9 +3,9 @@
 //
 // The body of the generic computes the positions. A negative index counts from the end, and an
 // index out of range is clamped, so that no kernel reads outside of its operand. In a Gather with a
-// single constant index along a static dimension, and in a Gather from a tensor whose elements are
-// known as expressions of dimensions (Tensor::content), an index out of range fails the import
-// instead.
+// single constant index along a static dimension, and in a Gather with constant indices from a list
+// whose elements are known as expressions of dimensions (Tensor::content), an index out of range
+// fails the import instead.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -30,7 +30,8 @@ void checkIndices(const Tensor &indices) {
     failBadInput("the indices are " + dtypeName(indices.type) + "; they must be i32 or i64");
 }
 
-// Throws ImportError (bad input) if the gathered dimension `size` is empty and there are indices.
+// Throws ImportError (bad input) if there are indices, but the size of the gathered dimension,
+// `size`, is 0.
 void checkNotEmpty(const Tensor &data, Dim size, const Tensor &indices) {
   const bool nothing = llvm::any_of(indices.dims, [](Dim dim) { return staticDim(dim) == 0; });
   if (staticDim(size) == 0 && !nothing)

@@ -71,7 +71,7 @@ void importBatchNormalization(ImportContext &import, const Node &node) {
 }
 
 struct Moments {
-  Tensor mean;    // Set only if the values are centred.
+  Tensor mean;    // Set only if moments() is called with `centred`.
   Tensor inverse; // 1 / sqrt(variance + epsilon)
 };
 

@@ -158,7 +158,7 @@ Tensor sumOf(ImportContext &c, const Tensor &x, const Axes &a) {
   return reduceSum(c, x, a.axes, a.keepDims);
 }
 Tensor meanOf(ImportContext &c, const Tensor &x, const Axes &a) {
-  // The sum and the count of 8- and 16-bit integers may exceed their type.
+  // The sum of 8- and 16-bit integers, and their number, may exceed the range of their type.
   const bool isNarrow = !isFloat(x.type) && dtypeSize(x.type) < 4;
   return reduceMean(c, isNarrow ? c.cast(x, DType::kI64) : x, a.axes, a.keepDims);
 }

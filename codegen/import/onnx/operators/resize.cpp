@@ -37,7 +37,8 @@ struct Axis {
   double scale = 1;                  // Output size / input size; 0: computed at run time.
   bool dynamic = false;              // Whether a size is dynamic.
   Dim inDim, outDim;
-  std::vector<int64_t> first; // The position of the first tap, which may lie outside of the input.
+  // For each output position, the position of its first tap, which may lie outside of the input.
+  std::vector<int64_t> first;
   std::vector<std::vector<int64_t>> positions; // Indexed by tap, then by output position.
   std::vector<std::vector<double>> weights;    // Indexed in the same way.
   size_t taps() const { return positions.size(); }
@@ -185,7 +186,7 @@ std::optional<Division> firstTap(const Mode &mode, const Axis &axis) {
 }
 
 // Adds the weights of taps outside of the input to those of the taps that read the input's edge.
-// Returns false if no tap of the output position reads the edge.
+// Returns false if an output position has a tap outside of the input, but none that reads the edge.
 bool moveWeightsInside(Axis &axis) {
   for (int64_t o = 0; o < axis.out; ++o)
     for (size_t k = 0; k < axis.taps(); ++k) {

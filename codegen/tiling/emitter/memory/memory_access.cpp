@@ -93,12 +93,14 @@ llvm::SmallVector<int32_t> MemoryAccess::vectorGuards(const Request &request) co
 void MemoryAccess::loadVectors(const Request &request, Values &result,
                                llvm::SmallVectorImpl<bool> &done) {
   const llvm::SmallVector<int32_t> guards = vectorGuards(request);
-  // A group of which only some elements are read may lie partly beyond the tensor.
+  // A group of which only some elements are read may lie partly beyond the tensor. It is loaded as
+  // a vector only if all vectors of the buffer exist in memory.
   const LayoutAttr layout = shapes_.layout(request.buffer);
   const bool hasWholeGroups =
       hasVectorView(request.type, layout, shapes_.divisorsOf(request.tensor)) ||
       (readsTexels_ && isPaddedView(request.type, layout));
-  // A texel costs less than a single element of a storage buffer.
+  // A texel is loaded even for one element, because it costs less than a load of this element from
+  // a storage buffer.
   const unsigned minElements = !hasWholeGroups ? kVectorWidth : readsTexels_ ? 1 : 2;
   auto groups = alignedGroups(space_, request.addresses, guards, minElements);
   SharedVectors shared;
@@ -164,8 +166,8 @@ struct MemoryAccess::Progression {
 /// alone.
 std::vector<MemoryAccess::Progression>
 MemoryAccess::progressionsOf(llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors) const {
-  // The vectors, in families whose addresses and conditions differ only by constants. In a family,
-  // the guard of each vector by the constant of its address.
+  // The vectors in families: in a family, the addresses differ only by constants, and so do the
+  // conditions. A family maps the constant of each vector's address to the vector's guard.
   std::map<std::vector<IndexExpr>, std::map<int64_t, int32_t>> families;
   for (const auto &[guard, address] : vectors) {
     std::vector<IndexExpr> family{address.base()};
@@ -323,7 +325,7 @@ void MemoryAccess::loadOddRuns(const Request &request, Values &result,
 }
 
 /// Returns `loaded`, an element or a vector of `elements` elements, if `guard` holds, and zeros
-/// otherwise. known: a guard without which `loaded` is zero already.
+/// otherwise. known: a guard; where it does not hold, `loaded` is zero already.
 Value MemoryAccess::orZero(Value loaded, int32_t guard, int32_t known, int64_t elements) {
   if (guard == known)
     return loaded;
@@ -371,7 +373,7 @@ Values MemoryAccess::loadOddRun(const Request &request, const OddRun &run) {
 }
 
 /// Returns the first `count` elements, rounded up to whole vectors, from the vector number `first`
-/// on. For a vector outside of the tensor, returns the elements of another vector.
+/// on. For a vector outside of the tensor, returns the elements of the nearest vector inside.
 Values MemoryAccess::loadGroups(const Request &request, const IndexExpr &first, const OddRun &run,
                                 int64_t count) {
   IndexExpr end(shapes_.layout(request.buffer).getStart());

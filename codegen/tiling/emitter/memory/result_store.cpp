@@ -56,7 +56,7 @@ void ResultStore::store(llvm::ArrayRef<Point> points, llvm::ArrayRef<Value> valu
                   llvm::SmallVector<bool>(points.size(), false)};
   if (mayBeVectors(type, shapes_.layout(buffer)))
     storeAligned(request);
-  // Four bytes at an odd address are not one word of the buffer.
+  // Four bytes at an address that is not a multiple of four are not one word of the buffer.
   if (context_.readsTexels &&
       isa_and_nonnull<VectorType>(vectorTypeOf(type.getElementType(), false))) {
     storeNeighbours(request, /*ofOneGuard=*/true);

@@ -4,8 +4,8 @@
 // conditions under which a point, an element of the result, is inside of the result (guards.h). In
 // kernels that read operands through texel buffers, two more cases are vector stores: neighbours at
 // any address whose remainder modulo four is known, and neighbours of which only some lie inside of
-// the result. In the second case the vector is stored where all four lie inside, and the edge of
-// the result is stored element by element, in a loop that other invocations skip.
+// the result. In the second case the vector is stored where all four lie inside. Where some lie
+// outside, the others are stored one by one, in a loop that invocations away from the edge skip.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once

@@ -79,7 +79,7 @@ bool hasVectorView(RankedTensorType type, LayoutAttr layout, llvm::ArrayRef<int6
   if (!mayBeVectors(type, layout))
     return false;
   if (!layout.getParts().empty())
-    return true; // The blocks divide the extents, and elements of a block have no gaps.
+    return true; // Blocks have a multiple of four elements, without gaps, and divide the extents.
   llvm::SmallVector<int64_t> known(type.getShape()); // The divisors of the extents.
   for (auto [d, extent] : llvm::enumerate(known))
     if (ShapedType::isDynamic(extent))
