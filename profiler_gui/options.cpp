@@ -72,10 +72,11 @@ void describeOptions(CLI::App &app, Options *options) {
   app.add_option("--compare", options->compare,
                  "A second capture: shows both on one time axis, and their differences")
       ->type_name("FILE");
-  app.add_option("--attach", options->attach,
-                 "Watch a running process: its id or its socket; without FILE and this option, "
-                 "all processes that can be watched are listed")
-      ->type_name("PROCESS");
+  CLI::Option *const attach =
+      app.add_option("--attach", options->attach,
+                     "Watch a running process: its id or its socket; without FILE and this option, "
+                     "all processes that can be watched are listed")
+          ->type_name("PROCESS");
   app.add_option("--token", options->token,
                  "For --attach HOST:PORT: the token that the process printed")
       ->type_name("TOKEN");
@@ -108,6 +109,7 @@ void describeOptions(CLI::App &app, Options *options) {
       ->group(kView);
   o::checked(app.add_option("--time", "The time range to show: 1.5ms:4ms (ns, us, ms, s)"),
              "FROM:TO", [options](const std::string &text) { return parseRange(text, options); })
+      ->excludes(attach)
       ->group(kView);
   app.add_option("--search", options->query, "Words, addresses or sizes to search for")
       ->type_name("WORDS")

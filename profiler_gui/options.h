@@ -25,8 +25,8 @@ struct Options {
   uint32_t width = 1600, height = 900; // Pixels.
   float scale = 1;                     // Factor on font sizes and spacing, 1 to 4.
   bool scaleGiven = false;             // If false, a window uses the scale of its screen.
-  double beginNs = -1, endNs = -1;     // Time range of the picture, in ns; -1: the whole capture.
-  std::string query;                   // The search of the picture (model/index/search.h).
+  double beginNs = -1, endNs = -1;     // The time range to show, in ns; -1: the whole capture.
+  std::string query;                   // The words to search for (model/index/search.h).
 };
 
 /// The exit codes of gantry-profiler. They equal those of the gantry tool (docs/cli.md).

@@ -3,7 +3,7 @@
 
 #include "engine/base/file.h"
 #include "profiler_gui/model/capture/load_capture.h"
-#include "profiler_gui/panels/profiler_window.h"
+#include "profiler_gui/open_view.h"
 #include "profiler_gui/platform/offscreen.h"
 
 #include <imgui.h>
@@ -20,18 +20,10 @@ Status renderPicture(const Options &options) {
   GANTRY_ASSIGN_OR_RETURN(const std::unique_ptr<Offscreen> screen,
                           Offscreen::create(options.width, options.height, options.scale));
   ProfilerWindow window(screen->ui().fonts());
-  window.setTheme(options.theme);
-  window.ui().focus = options.focus;
-  window.setSemantics(!options.semantics.empty());
   const size_t slash = options.file.rfind('/');
-  window.show(loaded->model,
-              slash == std::string::npos ? options.file : options.file.substr(slash + 1));
-  if (!options.compare.empty())
-    GANTRY_RETURN_IF_ERROR(window.compareWith(options.compare));
-  if (options.endNs > options.beginNs)
-    window.ui().time.show(options.beginNs, options.endNs);
-  if (!options.query.empty())
-    window.setQuery(options.query);
+  GANTRY_RETURN_IF_ERROR(
+      openView(options, loaded->model,
+               slash == std::string::npos ? options.file : options.file.substr(slash + 1), window));
   window.ui().note =
       loaded->cutOff ? "the capture is incomplete: its writer was killed" : screen->ui().fontNote();
   Picture picture;

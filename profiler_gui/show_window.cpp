@@ -4,7 +4,7 @@
 #include "engine/base/file.h"
 #include "profiler_gui/model/capture/live_capture.h"
 #include "profiler_gui/model/capture/load_capture.h"
-#include "profiler_gui/panels/profiler_window.h"
+#include "profiler_gui/open_view.h"
 #include "profiler_gui/platform/frame_pacer.h"
 #include "profiler_gui/platform/app_window.h"
 
@@ -158,14 +158,10 @@ Status showWindow(const Options &options) {
                           AppWindow::create(title + " – gantry", options.width, options.height,
                                             options.scaleGiven ? options.scale : 0));
   ProfilerWindow profiler(window->ui().fonts());
-  profiler.setTheme(options.theme);
-  profiler.ui().focus = options.focus;
-  profiler.setSemantics(!options.semantics.empty());
   profiler.ui().detailBudget = kBlocksPerFrame;
   profiler.ui().live = live != nullptr;
-  profiler.show(live != nullptr ? live->model() : loaded->model, title);
-  if (!options.compare.empty())
-    GANTRY_RETURN_IF_ERROR(profiler.compareWith(options.compare));
+  GANTRY_RETURN_IF_ERROR(
+      openView(options, live != nullptr ? live->model() : loaded->model, title, profiler));
   profiler.ui().note = loaded != nullptr && loaded->cutOff
                            ? "the capture is incomplete: its writer was killed"
                            : window->ui().fontNote();

@@ -298,7 +298,7 @@ void ProfilerWindow::drag() {
     dragX_ = ui_.mouseX;
     dragY_ = ui_.mouseY;
   } else if (drag_ == Drag::kMinimap) {
-    const double first = static_cast<double>(ui_.model->firstNs());
+    const double first = static_cast<double>(std::min(ui_.model->firstNs(), ui_.model->nowNs()));
     const double last = static_cast<double>(ui_.model->nowNs());
     const double share = static_cast<double>((ui_.mouseX - ui_.layout.plotLeft) /
                                              (ui_.layout.plotRight - ui_.layout.plotLeft));

@@ -131,11 +131,12 @@ def differing(shot, picture):
 def run(profiler, make_capture, folder, screen):
     capture = f"{folder}/steps.gtrace"
     subprocess.run([make_capture, capture, "5", "3"], check=True)
-    subprocess.run([profiler, "--render", f"{folder}/expected.png", "--size", f"{WIDTH}x{HEIGHT}",
+    view = ["--size", f"{WIDTH}x{HEIGHT}", "--time", "0ms:20ms", "--search", "relu"]
+    subprocess.run([profiler, "--render", f"{folder}/expected.png", *view,
                     "--semantics", f"{folder}/expected.txt", capture], check=True)
     expected = read_png(f"{folder}/expected.png")
     items = semantics(f"{folder}/expected.txt")
-    window = subprocess.Popen([profiler, "--size", f"{WIDTH}x{HEIGHT}", "--scale", "1", capture],
+    window = subprocess.Popen([profiler, *view, "--scale", "1", capture],
                               env=screen.environment, stderr=subprocess.PIPE, text=True)
     try:
         wait_for("a window", window, lambda: screen.xdotool("search", "--name", "gantry"))
