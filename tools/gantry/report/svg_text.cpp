@@ -60,19 +60,6 @@ double textWidth(std::string_view text, double fontPx) {
   return width * fontPx;
 }
 
-std::string fitEnd(const std::string &text, double widthPx, double fontPx, size_t minCharacters) {
-  if (textWidth(text, fontPx) <= widthPx)
-    return text;
-  for (size_t cut = 1; cut + minCharacters <= text.size(); ++cut) {
-    if (isContinuation(text[cut]))
-      continue;
-    std::string candidate = "…" + text.substr(cut);
-    if (textWidth(candidate, fontPx) <= widthPx)
-      return candidate;
-  }
-  return "";
-}
-
 std::string fitStart(const std::string &text, double widthPx, double fontPx, size_t minCharacters) {
   if (textWidth(text, fontPx) <= widthPx)
     return text;

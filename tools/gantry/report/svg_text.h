@@ -15,10 +15,6 @@ namespace gantry::tool {
 /// Returns an upper estimate of the width in pixels at font size `fontPx`.
 double textWidth(std::string_view text, double fontPx);
 
-/// Returns the longest ending of `text` that fits, with "…" before it; "" if fewer than
-/// `minCharacters` characters would be left. The end of a tensor's path is its distinctive part.
-std::string fitEnd(const std::string &text, double widthPx, double fontPx,
-                   size_t minCharacters = 3);
 /// Returns the longest beginning of `text` that fits, with "…" after it; "" if fewer than
 /// `minCharacters` characters would be left.
 std::string fitStart(const std::string &text, double widthPx, double fontPx,
