@@ -74,7 +74,7 @@ PredictedTile TileSearch::predict(const TileShape &tile) {
 bool TileSearch::wantsSlices(func::FuncOp kernel, const KernelExtents &extents) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes().front());
   return extents.reduction.empty() && type.hasStaticShape() &&
-         type.getNumElements() > kMinBindingBytes * 8 / type.getElementTypeBitWidth();
+         type.getNumElements() > kMinBindingBytes * 8 / std::max(8u, type.getElementTypeBitWidth());
 }
 
 bool TileSearch::isDivided(const TileShape &tile) const {

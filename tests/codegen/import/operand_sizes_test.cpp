@@ -104,6 +104,29 @@ TEST(OperandSizes, ListsOfShapesBroadcast) {
   expectText(empty, "tensor<0xi64>");
 }
 
+/// The importer keeps at most 64 elements as expressions. A longer list is a tensor whose elements
+/// are read when the model runs, not a chain of one select for each element.
+TEST(OperandSizes, LongListsFromAShapeAreTensors) {
+  const std::vector<int64_t> many(1000, 1);
+  ModelBuilder gather = computedShape(many);
+  gather.node("Gather", {"shape", "list"}, {"y"});
+  gather.output("y");
+  ModelBuilder where = computedShape(many);
+  where.node("Equal", {"list", "list"}, {"both"});
+  where.ints("first", {0});
+  where.node("Gather", {"shape", "first"}, {"rows"});
+  where.node("Where", {"both", "rows", "first"}, {"y"});
+  where.output("y");
+  for (const ModelBuilder *model : {&gather, &where}) {
+    Scratch scratch;
+    auto imported = import(scratch.write("m.onnx", model->bytes()));
+    ASSERT_TRUE(imported) << imported.errors.front();
+    const std::string text = imported.text();
+    EXPECT_NE(text.find("tensor<1000xi64>"), std::string::npos);
+    EXPECT_LT(text.size(), 6000u) << text;
+  }
+}
+
 TEST(OperandSizes, PadsThatRepeatNeedAnElement) {
   for (const char *mode : {"edge", "reflect", "wrap"}) {
     ModelBuilder model;

@@ -410,7 +410,7 @@ void importWhere(ImportContext &import, const Node &node) {
   if (condition.constant && a.content && b.content && !(a.constant && b.constant) &&
       condition.rank() <= 1 && a.rank() <= 1 && b.rank() <= 1 &&
       fits(size_t(condition.constant->elementCount())) && fits(a.content->size()) &&
-      fits(b.content->size())) {
+      fits(b.content->size()) && count <= size_t(kMaxContentElements)) {
     llvm::SmallVector<Dim> out;
     for (size_t i = 0; i < count; ++i) {
       bool holds = condition.constant->at(condition.constant->elementCount() == 1 ? 0 : i).i != 0;

@@ -77,7 +77,7 @@ void importGather(ImportContext &import, const Node &node) {
   if (gatherOne(import, node, data, indices, axis))
     return;
   if (data.content && !data.constant && data.rank() == 1 && indices.constant &&
-      indices.rank() <= 1) {
+      indices.rank() <= 1 && indices.constant->elementCount() <= kMaxContentElements) {
     import.requireExact(indices);
     llvm::SmallVector<Dim> content;
     const int64_t size = data.content->size();
