@@ -182,29 +182,29 @@ Status Instance::createInstance(Validation validation, bool hasDebugUtils,
 }
 
 void Instance::loadFunctions(bool validates, bool hasDebugUtils) {
-#define LOAD(name)                                                                                 \
+#define GANTRY_LOAD(name)                                                                          \
   functions_.name = reinterpret_cast<PFN_##name>(vkGetInstanceProcAddr(instance_, #name))
-  LOAD(vkDestroyInstance);
-  LOAD(vkEnumeratePhysicalDevices);
-  LOAD(vkGetPhysicalDeviceProperties);
-  LOAD(vkGetPhysicalDeviceProperties2);
-  LOAD(vkGetPhysicalDeviceFeatures2);
-  LOAD(vkGetPhysicalDeviceMemoryProperties);
-  LOAD(vkGetPhysicalDeviceMemoryProperties2);
-  LOAD(vkGetPhysicalDeviceExternalBufferProperties);
-  LOAD(vkGetPhysicalDeviceFormatProperties);
-  LOAD(vkGetPhysicalDeviceQueueFamilyProperties);
-  LOAD(vkEnumerateDeviceExtensionProperties);
-  LOAD(vkGetPhysicalDeviceCalibrateableTimeDomainsEXT);
-  LOAD(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR);
-  LOAD(vkCreateDevice);
+  GANTRY_LOAD(vkDestroyInstance);
+  GANTRY_LOAD(vkEnumeratePhysicalDevices);
+  GANTRY_LOAD(vkGetPhysicalDeviceProperties);
+  GANTRY_LOAD(vkGetPhysicalDeviceProperties2);
+  GANTRY_LOAD(vkGetPhysicalDeviceFeatures2);
+  GANTRY_LOAD(vkGetPhysicalDeviceMemoryProperties);
+  GANTRY_LOAD(vkGetPhysicalDeviceMemoryProperties2);
+  GANTRY_LOAD(vkGetPhysicalDeviceExternalBufferProperties);
+  GANTRY_LOAD(vkGetPhysicalDeviceFormatProperties);
+  GANTRY_LOAD(vkGetPhysicalDeviceQueueFamilyProperties);
+  GANTRY_LOAD(vkEnumerateDeviceExtensionProperties);
+  GANTRY_LOAD(vkGetPhysicalDeviceCalibrateableTimeDomainsEXT);
+  GANTRY_LOAD(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR);
+  GANTRY_LOAD(vkCreateDevice);
   if (hasDebugUtils)
-    LOAD(vkSetDebugUtilsObjectNameEXT);
+    GANTRY_LOAD(vkSetDebugUtilsObjectNameEXT);
   if (validates) {
-    LOAD(vkCreateDebugUtilsMessengerEXT);
-    LOAD(vkDestroyDebugUtilsMessengerEXT);
+    GANTRY_LOAD(vkCreateDebugUtilsMessengerEXT);
+    GANTRY_LOAD(vkDestroyDebugUtilsMessengerEXT);
   }
-#undef LOAD
+#undef GANTRY_LOAD
 }
 
 Instance::~Instance() {

@@ -84,7 +84,7 @@ class CheckHouse(unittest.TestCase):
             self.kept({"engine/a.cpp": function(80, head).replace("\n}\n", f"\n{end}\n")})
         member = "struct A {\n  std::function<void()> work = [this] {\n" + "  step();\n" * 79 + "  };\n};\n"
         self.broken({"engine/a.h": member}, "a.h:2: a function of 81 lines")
-        macro = "#define WORK(x) \\\n" + "  step(x); \\\n" * 79 + "  step(x)\n"
+        macro = "#define GANTRY_WORK(x) \\\n" + "  step(x); \\\n" * 79 + "  step(x)\n"
         self.broken({"engine/a.h": "// A comment that is longer than one space.\n\n" + macro}, "a.h:3: a function of 81 lines")
         self.broken({"engine/a.comp": function(81, "void main() {")}, "81 lines")
         code = "def A {\n  let extraClassDeclaration = [{\n" + function(81) + "  }];\n}\n"
@@ -139,6 +139,11 @@ class CheckHouse(unittest.TestCase):
         self.kept({"tests/a_test.cpp": "TEST(Heap, GrowsBySlabs) {\n}\n"})
         self.broken({"tests/a_test.cpp": "TEST(Heap, growsBySlabs) {\n}\n"}, "not UpperCamel")
         self.broken({"tests/a_test.cpp": "TEST_F(HeapTest, Grows_by) {\n}\n"}, "not UpperCamel")
+
+    def test_macros(self):
+        self.kept({"codegen/a.cpp": "#define GANTRY_TWICE(x) (2 * (x))\n#define XXH_INLINE_ALL\n#define VK_OLD 1\n"})
+        for text in ("#define TWICE(x) (2 * (x))", "  # define LIMIT 3", "#define CASE(x) \\\n  case x:"):
+            self.broken({"tests/a.cpp": text + "\n"}, "macros are named GANTRY_NAME")
 
     def test_constants(self):
         self.kept({"engine/a.h": "enum class Kind : uint8_t {\n  kOne, // First.\n  kTwo = 2\n};\n"

@@ -17,8 +17,8 @@ Language:
   - a comment or docstring does not begin with a word that needs a preceding phrase ("of", "and", ...);
   - names of C and C++ say max and min, not most and least (no kMost, mostBytes, least_, at_most, atLeast);
   - tests are named UpperCamel;
-  - enumerators and constants (constexpr; const if static or at namespace level) are named kName (clang-tidy checks
-    other names);
+  - enumerators and constants (constexpr; const if static or at namespace level) are named kName, macros GANTRY_NAME
+    (clang-tidy checks other names);
   - attributes of the IR are declared in TableGen; no string in codegen's C++ contains "gantry.*".
 Others:
   - no marks of unfinished work; no paths of a developer's machine.
@@ -59,6 +59,8 @@ SUPERLATIVE = re.compile(r"\b(k(?:Most|Least)(?:[A-Z]\w*)?|(?:\w+_)?(?:most|leas
 TEST_NAME = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
 UPPER_CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*$")
 CONSTANT_NAME = re.compile(r"(k[A-Z0-9]|GANTRY_|VK_)\w*$")
+# A macro with parameters or a value. One without is a switch for the header of a library, which chooses its name.
+MACRO = re.compile(r"\s*#\s*define\s+(\w+)(?=\(|\s+\S)")
 # A literal that contains "gantry.", also one that is divided, such as "gan" "try.tile", or the literal "gantry".
 STRING_ATTRIBUTE = re.compile(r'"[^"\n]*?\b' + "".join(letter + r'(?:"\s*")?' for letter in "gantry") + r'\.|"gantry"')
 # C++ code in TableGen.
@@ -153,6 +155,10 @@ class House:
             for line, name in scan.constants if relative.suffix in CPLUSPLUS else []:
                 if not CONSTANT_NAME.match(name):
                     self.find(f"{relative}:{line}", f"{name}: constants and enumerators are named kName")
+            for number, _, line in cplusplus.macros(code) if relative.suffix in CPLUSPLUS else []:
+                macro = MACRO.match(line)
+                if macro and not macro.group(1).startswith(("GANTRY_", "VK_")):
+                    self.find(f"{relative}:{number}", f"{macro.group(1)}: macros are named GANTRY_NAME")
             if relative.parts[0] == "tests":
                 continue
             for number, length, line in cplusplus.macros(code):

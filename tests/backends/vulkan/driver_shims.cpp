@@ -150,66 +150,66 @@ struct Shim<Member> {
 void hookInstance(InstanceFunctions &functions) {
   if (shims().standIns)
     standInForInstance(functions);
-#define SHIM(entry) Shim<&InstanceFunctions::entry>::install(functions, #entry)
-  SHIM(vkEnumerateInstanceExtensionProperties);
-  SHIM(vkEnumerateInstanceLayerProperties);
-  SHIM(vkCreateInstance);
-  SHIM(vkDestroyInstance);
-  SHIM(vkEnumeratePhysicalDevices);
-  SHIM(vkEnumerateDeviceExtensionProperties);
-  SHIM(vkCreateDevice);
-  SHIM(vkCreateDebugUtilsMessengerEXT);
-  SHIM(vkDestroyDebugUtilsMessengerEXT);
-  SHIM(vkSetDebugUtilsObjectNameEXT);
-#undef SHIM
+#define GANTRY_SHIM(entry) Shim<&InstanceFunctions::entry>::install(functions, #entry)
+  GANTRY_SHIM(vkEnumerateInstanceExtensionProperties);
+  GANTRY_SHIM(vkEnumerateInstanceLayerProperties);
+  GANTRY_SHIM(vkCreateInstance);
+  GANTRY_SHIM(vkDestroyInstance);
+  GANTRY_SHIM(vkEnumeratePhysicalDevices);
+  GANTRY_SHIM(vkEnumerateDeviceExtensionProperties);
+  GANTRY_SHIM(vkCreateDevice);
+  GANTRY_SHIM(vkCreateDebugUtilsMessengerEXT);
+  GANTRY_SHIM(vkDestroyDebugUtilsMessengerEXT);
+  GANTRY_SHIM(vkSetDebugUtilsObjectNameEXT);
+#undef GANTRY_SHIM
 }
 
 void hookDevice(VolkDeviceTable &table) {
   rememberDriver(table);
   if (shims().standIns)
     standInForDevice(table);
-#define SHIM(entry) Shim<&VolkDeviceTable::entry>::install(table, #entry)
-  SHIM(vkAllocateCommandBuffers);
-  SHIM(vkAllocateDescriptorSets);
-  SHIM(vkAllocateMemory);
-  SHIM(vkBeginCommandBuffer);
-  SHIM(vkBindBufferMemory);
-  SHIM(vkCreateBuffer);
-  SHIM(vkCreateBufferView);
-  SHIM(vkCreateCommandPool);
-  SHIM(vkCreateComputePipelines);
-  SHIM(vkCreateDescriptorPool);
-  SHIM(vkCreateDescriptorSetLayout);
-  SHIM(vkCreatePipelineCache);
-  SHIM(vkCreatePipelineLayout);
-  SHIM(vkCreateQueryPool);
-  SHIM(vkCreateSemaphore);
-  SHIM(vkCreateShaderModule);
-  SHIM(vkDestroyBuffer);
-  SHIM(vkDestroyBufferView);
-  SHIM(vkDestroyCommandPool);
-  SHIM(vkDestroyDescriptorPool);
-  SHIM(vkDestroyDescriptorSetLayout);
-  SHIM(vkDestroyDevice);
-  SHIM(vkDestroyPipeline);
-  SHIM(vkDestroyPipelineCache);
-  SHIM(vkDestroyPipelineLayout);
-  SHIM(vkDestroyQueryPool);
-  SHIM(vkDestroySemaphore);
-  SHIM(vkDestroyShaderModule);
-  SHIM(vkDeviceWaitIdle);
-  SHIM(vkEndCommandBuffer);
-  SHIM(vkFreeMemory);
-  SHIM(vkGetMemoryFdKHR);
-  SHIM(vkGetMemoryHostPointerPropertiesEXT);
-  SHIM(vkGetPipelineCacheData);
-  SHIM(vkGetQueryPoolResults);
-  SHIM(vkGetSemaphoreCounterValue);
-  SHIM(vkMapMemory);
-  SHIM(vkQueueBindSparse);
-  SHIM(vkQueueSubmit);
-  SHIM(vkWaitSemaphores);
-#undef SHIM
+#define GANTRY_SHIM(entry) Shim<&VolkDeviceTable::entry>::install(table, #entry)
+  GANTRY_SHIM(vkAllocateCommandBuffers);
+  GANTRY_SHIM(vkAllocateDescriptorSets);
+  GANTRY_SHIM(vkAllocateMemory);
+  GANTRY_SHIM(vkBeginCommandBuffer);
+  GANTRY_SHIM(vkBindBufferMemory);
+  GANTRY_SHIM(vkCreateBuffer);
+  GANTRY_SHIM(vkCreateBufferView);
+  GANTRY_SHIM(vkCreateCommandPool);
+  GANTRY_SHIM(vkCreateComputePipelines);
+  GANTRY_SHIM(vkCreateDescriptorPool);
+  GANTRY_SHIM(vkCreateDescriptorSetLayout);
+  GANTRY_SHIM(vkCreatePipelineCache);
+  GANTRY_SHIM(vkCreatePipelineLayout);
+  GANTRY_SHIM(vkCreateQueryPool);
+  GANTRY_SHIM(vkCreateSemaphore);
+  GANTRY_SHIM(vkCreateShaderModule);
+  GANTRY_SHIM(vkDestroyBuffer);
+  GANTRY_SHIM(vkDestroyBufferView);
+  GANTRY_SHIM(vkDestroyCommandPool);
+  GANTRY_SHIM(vkDestroyDescriptorPool);
+  GANTRY_SHIM(vkDestroyDescriptorSetLayout);
+  GANTRY_SHIM(vkDestroyDevice);
+  GANTRY_SHIM(vkDestroyPipeline);
+  GANTRY_SHIM(vkDestroyPipelineCache);
+  GANTRY_SHIM(vkDestroyPipelineLayout);
+  GANTRY_SHIM(vkDestroyQueryPool);
+  GANTRY_SHIM(vkDestroySemaphore);
+  GANTRY_SHIM(vkDestroyShaderModule);
+  GANTRY_SHIM(vkDeviceWaitIdle);
+  GANTRY_SHIM(vkEndCommandBuffer);
+  GANTRY_SHIM(vkFreeMemory);
+  GANTRY_SHIM(vkGetMemoryFdKHR);
+  GANTRY_SHIM(vkGetMemoryHostPointerPropertiesEXT);
+  GANTRY_SHIM(vkGetPipelineCacheData);
+  GANTRY_SHIM(vkGetQueryPoolResults);
+  GANTRY_SHIM(vkGetSemaphoreCounterValue);
+  GANTRY_SHIM(vkMapMemory);
+  GANTRY_SHIM(vkQueueBindSparse);
+  GANTRY_SHIM(vkQueueSubmit);
+  GANTRY_SHIM(vkWaitSemaphores);
+#undef GANTRY_SHIM
 }
 
 } // namespace
