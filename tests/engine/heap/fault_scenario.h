@@ -49,7 +49,7 @@ public:
     for (int i = 0; i < 40; ++i) {
       BufferRequest request;
       request.sizeBytes =
-          i % 10 == 0 ? 2 * (uint64_t{1} << 20) : 1000 + 5000 * static_cast<uint64_t>(i);
+          i % 10 == 0 ? 300 * (uint64_t{1} << 10) : 1000 + 5000 * static_cast<uint64_t>(i);
       request.name = name;
       request.movable = i % 2 == 0;
       request.spillable = i % 5 == 0;
