@@ -82,8 +82,8 @@ std::vector<TileShape> matmulTiles(const DeviceProfile &profile,
   matrix.n = shape->n;
   matrix.k = shape->k;
   matrix.lanes = profile.matrixSubgroupSize ? profile.matrixSubgroupSize : profile.subgroupSize;
-  // In shared memory, matrices consist of vectors of eight f16. Each lane reads whole vec4 of the
-  // sums, and in each pass the lanes together read whole rows.
+  // In shared memory, matrices consist of vectors of eight f16. When the lanes read the sums
+  // (MatrixTile in tile_shape.h), each reads whole vec4, and all together read whole rows.
   if (matrix.m % 8 != 0 || matrix.n % 8 != 0 || matrix.k % 8 != 0 ||
       matrix.lanes % matrix.vectorsPerRow() != 0 || matrix.m % matrix.rowsPerPass() != 0)
     return tiles;

@@ -47,7 +47,8 @@ struct TileChoice {
 };
 
 /// Returns whether all reductions of the kernel sum int8 products (byteFactorsOf in
-/// linalg_patterns.h) and one of their dimensions divides into groups of four steps.
+/// linalg_patterns.h) and the steps along one of the kernel's reduction dimensions divide into
+/// groups of four.
 bool hasDotProducts(mlir::func::FuncOp kernel);
 
 /// Every Vulkan device can bind a storage buffer of this size. Many cannot bind a larger one.

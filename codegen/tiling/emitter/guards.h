@@ -28,7 +28,7 @@ public:
   /// conditions that are passed to withPartial() hold.
   enum class Partial : uint8_t {
     kElement, // If another element of the vector is read whose guard lacks the conditions.
-    kVector,  // If the guard's other conditions hold. ofOperand() then keeps all conditions.
+    kVector,  // If the guard's other conditions hold. ofOperand() then returns the guard as it is.
   };
   /// Like with(), for conditions that the load of an aligned vector may ignore. `partial` says when
   /// the vector exists in memory without them.

@@ -43,8 +43,9 @@ public:
     uint32_t live = 0;
     for (uint32_t i = 0; i < problem_.count(); ++i)
       live += isLive(i, problem_.peakStep) ? 1 : 0;
-    // Costs are in parts × bound. A division costs about (height - bound) × parts. Random sizes
-    // would cost half a part per live item, which is live × bound / 2.
+    // A cost is the height that the division loses, as a number of parts, times the bound to make
+    // it an integer: about (height - bound) × parts. Random sizes would lose half a part per live
+    // item, which is live × bound / 2.
     uint64_t cost = live * bound_ / (2 * kRandomDivisor);
     Division best;
     const uint64_t maxParts = std::min(kMaxParts, bound_ / kMinUnitsPerPart);

@@ -137,7 +137,7 @@ private:
   bool hasWeights_ = false;
   Skyline::Prefer prefer_ = kTouching;
   double excess_ = 0;
-  std::vector<uint32_t> highSteps_; // Set by excessOf() for the last placement.
+  std::vector<uint32_t> highSteps_; // See excessOf(). From the latest try, even a rejected one.
   uint64_t tries_ = 0;
   uint64_t restarts_ = 0;
 };

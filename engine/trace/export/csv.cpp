@@ -160,7 +160,7 @@ private:
       row.set(kDuration, gpu.endNs - gpu.beginNs);
   }
 
-  /// Each of these functions sets the cells of its group of events and ignores other events.
+  /// Each of these functions sets the cells of its group of events. fill() calls the others.
   void fill(const Event &event, Row &row);
   void fillMemory(const Event &event, Row &row);
   void fillProgram(const Event &event, Row &row);

@@ -30,7 +30,8 @@ double vectorCost(const KernelContext &context, const IndexExpr &index) {
   const IndexExpr &lane = context.invocation.lane;
   bool scattered = false;
   if (tile.lanes > 1) {
-    // A variable that differs among the lanes is the lane, or a position that the lane determines.
+    // Variables that differ among the lanes are the lane's number and indices computed from it. If
+    // one occurs, with the factor 1, neighbouring lanes access neighbouring vectors.
     const auto terms = context.space.splitUniform(index).second.terms;
     scattered = terms.size() > 1 || (terms.size() == 1 && terms.front().second != 1);
   } else if (tile.reduction.empty() && !lane.isConstant()) {
