@@ -17,9 +17,10 @@ using namespace trace;
 class UnrunCaptureBuilder {
 public:
   /// `sizes` has the value of each of the program's size expressions (evaluateExprs() in
-  /// engine/artifact/artifact.h).
-  UnrunCaptureBuilder(const artifact::Program &program, std::vector<int64_t> sizes)
-      : program_(program), sizes_(std::move(sizes)) {}
+  /// engine/artifact/artifact.h). `shapes` has the values of its symbols as text.
+  UnrunCaptureBuilder(const artifact::Program &program, std::vector<int64_t> sizes,
+                      std::string shapes)
+      : program_(program), sizes_(std::move(sizes)), shapes_(std::move(shapes)) {}
 
   Result<UnrunCapture> build() {
     GANTRY_RETURN_IF_ERROR(placeTransients());
@@ -155,7 +156,7 @@ private:
     plan.peakCommand = program_.peak_command();
     plan.commands = commandCount();
     plan.entries = program_.values()->size();
-    plan.shapes = name(program_.dynamic() ? "largest sizes" : "fixed sizes");
+    plan.shapes = name(shapes_);
     push(plan);
     for (uint32_t i = 0; i < program_.values()->size(); ++i)
       addEntry(id, i);
@@ -262,7 +263,8 @@ private:
   }
 
   const artifact::Program &program_;
-  std::vector<int64_t> sizes_;    // The value of each size expression.
+  std::vector<int64_t> sizes_; // The value of each size expression.
+  std::string shapes_;
   std::vector<uint64_t> offsets_; // The arena offset of each value; UINT64_MAX if not a transient.
   uint64_t arenaBytes_ = 0;
   uint64_t boundBytes_ = 0; // Lower bound of the arena's size.
@@ -278,10 +280,16 @@ Result<UnrunCapture> openUnrun(const std::string &path) {
                           artifact::Artifact::open(path));
   const artifact::Program &program = file->program();
   std::vector<int64_t> symbols;
-  for (const artifact::Symbol *symbol : *program.symbols())
+  std::string shapes; // As in PlanEvent::shapes.
+  for (const artifact::Symbol *symbol : *program.symbols()) {
     symbols.push_back(symbol->max() > 0 ? symbol->max() : std::max<int64_t>(1, symbol->min()));
+    shapes +=
+        (shapes.empty() ? "" : " ") + symbol->name()->str() + "=" + std::to_string(symbols.back());
+  }
   GANTRY_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, artifact::evaluateExprs(program, symbols));
-  return UnrunCaptureBuilder(program, std::move(sizes)).build();
+  return UnrunCaptureBuilder(program, std::move(sizes),
+                             program.dynamic() ? std::move(shapes) : "fixed sizes")
+      .build();
 }
 
 } // namespace gantry::profiler

@@ -50,6 +50,25 @@ TEST(UnrunCapture, AnArtifactShowsThePlanAndSharedMemoryOfEveryVariant) {
   EXPECT_EQ(shown.unmatched(), 0u);
 }
 
+TEST(UnrunCapture, ThePlanOfADynamicArtifactNamesItsSizes) {
+  TestModel model;
+  const uint32_t n = model.symbol("n", 0, 0, 3);
+  const uint32_t m = model.symbol("m", 1, 0, 1, 64);
+  const uint32_t x = model.input("x", test::ElementType::f32, {n});
+  const uint32_t y = model.input("y", test::ElementType::f32, {m});
+  model.output("u", model.apply(TestKernel::kTwice, {x}, "Twice_0"));
+  model.output("v", model.apply(TestKernel::kTwice, {y}, "Twice_1"));
+  model.finish();
+  const test::ScratchFolder scratch;
+  const std::string path = scratch.path("dynamic.gantry");
+  ASSERT_TRUE(model.write(path).isOk());
+  const Result<std::unique_ptr<LoadedCapture>> loaded = loadCapture(path);
+  ASSERT_TRUE(loaded.isOk()) << loaded.status().message();
+  const CaptureModel &shown = (*loaded)->model;
+  ASSERT_FALSE(shown.plans().empty());
+  EXPECT_EQ(shown.text(shown.plans()[0].shapes), "n=3 m=64");
+}
+
 TEST(UnrunCapture, AFileThatIsNotAnArtifactIsRefused) {
   const test::ScratchFolder scratch;
   const std::string path = scratch.path("broken.gantry");
