@@ -283,8 +283,9 @@ Result<UnrunCapture> openUnrun(const std::string &path) {
   std::string shapes; // As in PlanEvent::shapes.
   for (const artifact::Symbol *symbol : *program.symbols()) {
     symbols.push_back(symbol->max() > 0 ? symbol->max() : std::max<int64_t>(1, symbol->min()));
-    shapes +=
-        (shapes.empty() ? "" : " ") + symbol->name()->str() + "=" + std::to_string(symbols.back());
+    if (!shapes.empty())
+      shapes.append(1, ' ');
+    shapes.append(symbol->name()->str()).append(1, '=').append(std::to_string(symbols.back()));
   }
   GANTRY_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, artifact::evaluateExprs(program, symbols));
   return UnrunCaptureBuilder(program, std::move(sizes),

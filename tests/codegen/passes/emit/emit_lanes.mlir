@@ -152,4 +152,21 @@ module {
       return %0 : tensor<512x1024xf32>
     }
   }
+
+  // The result has more than 128 MiB, one byte for each bool; a device need not bind that much at once. Tiles that divide
+  // the outer dimension are preferred to tiles that run over the ends of rows, because slices of the dispatch need them.
+  // CHECK-LABEL: func.func @kernel_6_texel(
+  // CHECK-SAME: exact = "points=5x8 steps=-"
+  module @kernel_6 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_6(%x: tensor<25x10000019xf32>) -> tensor<25x10000019xi1> attributes {gantry.signature = #gantry.signature} {
+      %z = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<25x10000019xi1>
+      %0 = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<25x10000019xf32>) outs(%e : tensor<25x10000019xi1>) {
+      ^bb0(%p: f32, %o: i1):
+        %s = arith.cmpf olt, %p, %z : f32
+        linalg.yield %s : i1
+      } -> tensor<25x10000019xi1>
+      return %0 : tensor<25x10000019xi1>
+    }
+  }
 }
