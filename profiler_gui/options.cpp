@@ -78,7 +78,7 @@ void describeOptions(CLI::App &app, Options *options) {
                      "all processes that can be watched are listed")
           ->type_name("PROCESS");
   app.add_option("--token", options->token,
-                 "For --attach HOST:PORT: the token that the process printed")
+                 "For --attach HOST:PORT: the token that the process was given")
       ->type_name("TOKEN");
   o::choice(app.add_option_function<std::string>(
                 "--view", [options](const std::string &text) { parseFocus(text, &options->focus); },

@@ -17,7 +17,7 @@ struct Options {
   std::string file;      // A capture (.gtrace) or an artifact, a compiled model (.gantry).
   std::string compare;   // A second capture.
   std::string attach;    // The id, socket path or host:port of a process to watch.
-  std::string token;     // The access token that a process on TCP printed.
+  std::string token;     // The access token that a process on TCP was given.
   std::string render;    // The PNG file to write. If empty, a window is opened.
   std::string semantics; // The file for the description of the screen (panels/semantics.h).
   Focus focus = Focus::kLifetimes;

@@ -49,6 +49,9 @@ class Usage(Tool):
         self.fails(1, "--random", "run", self.model, "--random", "x")
         self.fails(1, "--binding", "run", self.model, "--binding", "x")
         self.fails(1, "--runs", "bench", self.model, "--runs", "0")
+        self.fails(1, "'--why' and '--json' cannot be used together", "inspect", self.model, "--why", "a", "--json")
+        self.fails(1, "'--why' and '--compare' cannot be used together", "inspect", self.model, "--why", "a", "--compare",
+                   self.model)
 
     def test_colour_only_on_a_terminal(self):
         def on_terminal(env):

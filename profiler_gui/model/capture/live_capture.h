@@ -30,7 +30,7 @@ public:
   static constexpr size_t kMaxWaiting = 8u << 20; // Max number of waiting events.
 
   /// Connects to a process and starts to read. `address` is a socket's path or "host:port". `token`
-  /// is the access token that the process printed; only TCP needs it. Errors: those of
+  /// is the access token that the process was given; only TCP needs it. Errors: those of
   /// CaptureReader::connect().
   static Result<std::unique_ptr<LiveCapture>> connect(const std::string &address,
                                                       const std::string &token);

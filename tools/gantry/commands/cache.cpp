@@ -87,7 +87,7 @@ ExitCode runCache(const CacheOptions &options) {
 
 void addCache(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
-      "cache", "Show or clear the compiled models that run, bench and inspect keep");
+      "cache", "Show or clear the compiled models that run, bench, tune and inspect keep");
   auto options = std::make_shared<CacheOptions>();
   command->add_flag("--clear", options->clear, "Remove all compiled models");
   command->add_flag("--json", options->json, "Print JSON");

@@ -392,19 +392,20 @@ void addInspect(CLI::App &app, Action &action) {
                     "List the commands with their workgroups and shared memory");
   command->add_flag("--copies", options->copies,
                     "List the commands that only copy a tensor, each with the reason");
-  command
-      ->add_option(
-          "--why", options->why,
-          "Explain the choice of a dispatch's kernel: its variants and, for variants that stage "
-          "operands in shared memory, the tiles that were compared")
-      ->type_name("DISPATCH");
+  CLI::Option *const why =
+      command
+          ->add_option("--why", options->why,
+                       "Explain the choice of a dispatch's kernel: its variants, each with the "
+                       "tiles that were compared")
+          ->type_name("DISPATCH");
   command->add_option("--plot", options->plot, "Draw the arena: time across, addresses up")
       ->type_name("FILE.svg");
   command
       ->add_option("--compare", options->compare,
                    "Show what changed since another compilation; exit code 5 if the arena or the "
                    "constants grew")
-      ->type_name("OLD");
+      ->type_name("OLD")
+      ->excludes(why);
   command->add_option("--title", options->title, "The picture's title")
       ->type_name("TITLE")
       ->default_str("the model's name");
@@ -412,6 +413,7 @@ void addInspect(CLI::App &app, Action &action) {
   addVariantOption(*command, options->variant);
   addCacheOption(*command, options->useCache);
   addJson(*command, options->json, "Print everything as JSON (docs/artifact-json.md)");
+  command->get_option("--json")->excludes(why);
   command->footer(examples({"gantry inspect model.onnx", "gantry inspect model.gantry --dispatches",
                             "gantry inspect model.gantry --copies",
                             "gantry inspect model.gantry --plot plan.svg",
