@@ -134,6 +134,10 @@ def run(profiler, make_capture, folder, screen):
     view = ["--size", f"{WIDTH}x{HEIGHT}", "--time", "0ms:20ms", "--search", "relu"]
     subprocess.run([profiler, "--render", f"{folder}/expected.png", *view,
                     "--semantics", f"{folder}/expected.txt", capture], check=True)
+    refused = subprocess.run([profiler, *view, "--attach", "1"], capture_output=True, text=True)
+    assert refused.returncode == 1, refused
+    assert "cannot be used together" in refused.stderr, refused.stderr
+    assert "--time" in refused.stderr and "--attach" in refused.stderr, refused.stderr
     expected = read_png(f"{folder}/expected.png")
     items = semantics(f"{folder}/expected.txt")
     window = subprocess.Popen([profiler, *view, "--scale", "1", capture],
