@@ -40,7 +40,8 @@ Status Run::donate(Storage &buffer, uint32_t callersReferences) {
   // this call drops the references, and every later use of the handle returns an error.
   const char *name = "";
   uint32_t references = 0;
-  (void)buffer.heap()->describe(buffer.handle(), &name, &references); // `buffer` keeps it alive.
+  // This cannot fail, because `buffer` refers to the heap's buffer and keeps it alive.
+  (void)buffer.heap()->describe(buffer.handle(), &name, &references);
   if (references > callersReferences + (session_ ? session_->countHolders(block) : 0))
     return statusf(StatusCode::kFailedPrecondition,
                    "the buffer '%s' cannot be donated, because another run, a state or a session's "

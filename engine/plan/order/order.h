@@ -61,8 +61,8 @@ struct OrderOptions {
   /// ends with an order, so the limit may be exceeded slightly.
   uint64_t work = uint64_t{1} << 21;
   /// Consecutive operators without a dependency among them form a stage: they can run at the same
-  /// time, between two barriers. On a device that runs commands in order, the number of stages is
-  /// the length of the critical path. The result has at most (1 + maxStageGrowth) times as many
+  /// time, between two barriers. A device needs at least as many steps, one after another, as the
+  /// order has stages. The result has at most (1 + maxStageGrowth) times as many
   /// stages as the given order. An order that runs parallel branches one after the other can
   /// multiply the number of stages by the number of branches.
   double maxStageGrowth = 4.0;

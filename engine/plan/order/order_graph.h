@@ -22,8 +22,8 @@ public:
 
   struct Value {
     uint64_t sizeBytes = 0;
-    // The number of this value in the problem. If the value stands for a storage, the number of
-    // the first value that lies in it.
+    // The number of this value in the problem. If the value stands for a storage, the lowest
+    // number of a value that lies in it.
     uint32_t number = 0;
     std::vector<uint32_t> writers; // One operator; for a storage, those of all its values.
     std::vector<uint32_t> readers;

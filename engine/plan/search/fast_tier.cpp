@@ -37,7 +37,7 @@ struct Attempt {
   Skyline::Prefer prefer;
 };
 
-/// The first attempts reach the bound most often; the later ones differ most from them.
+/// The attempts that reach the bound most often come first.
 constexpr Attempt kAttempts[] = {
     {OrderKey::kDuration, Skyline::Prefer::kTouching},
     {OrderKey::kArea, Skyline::Prefer::kRank},

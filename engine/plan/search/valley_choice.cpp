@@ -56,8 +56,9 @@ template <typename Unit> bool ValleyEngine<Unit>::rests(const Item<Unit> &item) 
 }
 
 /// Counts the items that can rest at each step. Also finds, for each step, the lowest top of the
-/// resting items that begin or end there (for choose()), and, unless the table is simple, the
-/// lowest `next` offset (explained below) of the step's items (for gapAbove()).
+/// resting items that begin or end there (for choose()), and, unless the item table is simple
+/// (ItemTable::isSimple), the lowest `next` offset (explained below) of the step's items (for
+/// gapAbove()).
 template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part) {
   const size_t steps = part.end - part.begin + 1;
   std::fill_n(resting_.begin() + part.begin, steps, 0);
@@ -84,8 +85,9 @@ template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part)
       continue;
     // `next` is the lowest offset above the floor at which the item, pushed down as far as
     // possible, can lie without another waiting item beneath it. If the item can lie on the floor,
-    // this is the end of the next forbidden range. Otherwise it is waiting.low. If the item does
-    // not rest, waiting.low may equal the floor in some of its steps; the loop skips these.
+    // this is the end of the next range of offsets that fixed items forbid it. Otherwise it is
+    // waiting.low. If the item does not rest, waiting.low may equal the floor in some of its steps;
+    // the loop skips these.
     const Unit level = floors_[part.steps + item.begin - part.begin];
     const Unit next = resting && waiting.low <= level ? table_.forbiddenEndAbove(item, level, kWall)
                                                       : waiting.low;

@@ -45,7 +45,7 @@ TEST(Layout, FourChannelsOfOnePixelAreAdjacent) {
     EXPECT_EQ(place(layout, {1, 8, 3, 5}, {0, 4 + c, 1, 2}), first + c);
 }
 
-// The pixel is unknown, but the first channel is a multiple of 4, so the address is one too.
+// The pixel is unknown, but the channel is a multiple of 4, so the address is one too.
 TEST(Layout, AddressesOfUnknownPixelsHaveAKnownAlignment) {
   IndexSpace space;
   IndexExpr h = space.addVariable({}, 0, 2), w = space.addVariable({}, 0, 4),
