@@ -207,6 +207,7 @@ void CsvMaker::fillMemory(const Event &event, Row &row) {
     break;
   case EventType::kHeapTotals:
     row.set(kSequence, event.heapTotals.sequence, 0);
+    row.set(kValue, event.heapTotals.kind);
     row.set(kUsed, event.heapTotals.liveBytes);
     row.set(kSize, event.heapTotals.reservedBytes);
     break;

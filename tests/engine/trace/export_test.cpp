@@ -88,6 +88,22 @@ TEST_F(ExportTest, CsvHasALineForEachEvent) {
                folder_.path("csv"));
 }
 
+TEST_F(ExportTest, CsvNamesTheKindOfHeapTotals) {
+  auto writer = CaptureWriter::create(capture_);
+  ASSERT_TRUE(writer.isOk());
+  HeapTotalsEvent totals = makeEvent<HeapTotalsEvent>(EventType::kHeapTotals);
+  totals.liveBytes = 5;
+  totals.reservedBytes = 9;
+  totals.kind = 3;
+  ASSERT_TRUE((*writer)->append(Event(totals)).isOk());
+  ASSERT_TRUE((*writer)->finish().isOk());
+  expectPython("import csv, sys\n"
+               "[row] = csv.DictReader(open(sys.argv[1]))\n"
+               "assert [row[name] for name in (\"type\", \"value\", \"used\", \"size\")] == "
+               "[\"heap totals\", \"3\", \"5\", \"9\"]",
+               exported("csv"));
+}
+
 TEST_F(ExportTest, ChromeJsonPlacesOverlappingDispatchesOnLanes) {
   expectPython("import json, sys\n"
                "events = json.load(open(sys.argv[1]))[\"traceEvents\"]\n"
