@@ -1,6 +1,7 @@
 // Tests the Vulkan backend on the first usable device, under synchronization validation. Each test
 // fails on any validation message that it does not expect.
 #include "backends/vulkan/vulkan.h"
+#include "backends/vulkan/vulkan_device.h"
 #include "engine/base/pin_modules.h"
 #include "tests/support/add_address.h"
 #include "tests/support/add_storage.h"
@@ -9,7 +10,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <thread>
 
 namespace gantry::vulkan {
 namespace {
@@ -220,6 +225,54 @@ TEST_F(VulkanDeviceTest, RefusesMoreThanTheLargestAllocation) {
   auto memory = device_->allocate(MemoryKind::kDevice, device_->profile().maxAllocationBytes + 1);
   ASSERT_FALSE(memory.isOk());
   EXPECT_EQ(memory.status().code(), StatusCode::kOutOfMemory);
+}
+
+/// Makes each creation of a pipeline wait until two threads create one, or for ten seconds.
+struct Meeting {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int arrived = 0;
+  bool met = false; // Whether two creations ran at the same time.
+  PFN_vkCreateComputePipelines original = nullptr;
+};
+Meeting meeting;
+
+VKAPI_ATTR VkResult VKAPI_CALL createWhenMet(VkDevice device, VkPipelineCache cache, uint32_t count,
+                                             const VkComputePipelineCreateInfo *infos,
+                                             const VkAllocationCallbacks *callbacks,
+                                             VkPipeline *pipelines) {
+  {
+    std::unique_lock lock(meeting.mutex);
+    meeting.met |= ++meeting.arrived == 2;
+    meeting.changed.notify_all();
+    meeting.changed.wait_for(lock, std::chrono::seconds(10), [] { return meeting.met; });
+    --meeting.arrived;
+  }
+  return meeting.original(device, cache, count, infos, callbacks, pipelines);
+}
+
+TEST(VulkanPipelinesTest, AreCreatedInParallel) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "the machine has one core";
+  DriverHooks hooks;
+  hooks.device = [](VolkDeviceTable &table) {
+    meeting.original = table.vkCreateComputePipelines;
+    table.vkCreateComputePipelines = &createWhenMet;
+  };
+  auto device = openDevice("", hooks);
+  ASSERT_TRUE(device.isOk()) << device.status().message();
+  device::KernelSource source;
+  source.name = "add";
+  source.entryPoint = "main";
+  source.spirv = kAddStorage;
+  source.workgroupSize[0] = 64;
+  source.bufferCount = 3;
+  source.dimCount = 1;
+  source.binding = BindingMode::kStorageBuffer;
+  const device::KernelSource sources[] = {source, source};
+  const auto kernels = (*device)->createKernels(sources, "");
+  ASSERT_TRUE(kernels.isOk()) << kernels.status().message();
+  EXPECT_TRUE(meeting.met);
 }
 
 } // namespace
