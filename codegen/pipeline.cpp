@@ -44,6 +44,10 @@ namespace {
 /// Assumed size of the last-level cache if the profile does not state it.
 constexpr uint64_t kDefaultCacheBytes = uint64_t{4} << 20;
 
+/// The time of a dispatch on the software device and on a GPU, divided by the time to copy one f32
+/// element there (place-pads).
+constexpr double kSoftwareDispatch = 7000, kGpuDispatch = 500000;
+
 /// The folders of one variant's dumps. An empty path means that nothing of this kind is dumped.
 struct Folders {
   std::string ir, spirv, native;
@@ -101,6 +105,8 @@ void addStoragePasses(OpPassManager &program, const CompileOptions &options,
                               : profile.lastCacheBytes ? profile.lastCacheBytes
                                                        : kDefaultCacheBytes;
   const bool hasDotProducts = profile.features.integerDotProduct;
+  program.addPass(createPlacePads(
+      PlacePadsOptions{profile.preferTexelLoads ? kSoftwareDispatch : kGpuDispatch}));
   program.addPass(
       createPlaceConcats(PlaceConcatsOptions{profile.preferTexelLoads || hasDotProducts}));
   program.addPass(createPlaceScatters());

@@ -122,20 +122,24 @@ def Gantry_ScatterOp : Gantry_Op<"scatter", [Pure, AllTypesMatch<["data", "resul
     The result is `data`, except that row `positions[i]` (along dimension 0) is row i of `updates`,
     where i is an index of `positions`. The shape of `updates` is that of `positions`, followed by
     that of a row. A row with a negative position is not written. If several rows have the same
-    position, one of them is written. The importer creates this operation. place-scatters copies
-    `data` if its rows must not be replaced in place, and form-dispatches makes a dispatch that
-    writes only the rows.
+    position, one of them is written. If there is an operand `rows`, the result has this many rows,
+    and those that neither `data` nor `updates` has are undefined. The importer and place-scatters
+    create this operation. place-scatters copies `data` if its rows must not be replaced in place,
+    and form-dispatches makes a dispatch that writes only the rows.
 
     ```mlir
     %r = gantry.scatter %updates into %data at %positions
         : tensor<2x64xf32> into tensor<512x64xf32> at tensor<2xi32>
+    %g = gantry.scatter %updates into %state at %ends growing to %rows
+        : tensor<2x64xf32> into tensor<?x64xf32> at tensor<2xi32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$updates, AnyRankedTensor:$data,
-      RankedTensorOf<[I32]>:$positions);
+      RankedTensorOf<[I32]>:$positions, Optional<Index>:$rows);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $updates `into` $data `at` $positions attr-dict `:` type($updates) `into` type($data) `at` type($positions)
+    $updates `into` $data `at` $positions (`growing` `to` $rows^)? attr-dict `:`
+    type($updates) `into` type($data) `at` type($positions)
   }];
   let hasVerifier = 1;
 }

@@ -183,6 +183,8 @@ mlir::LogicalResult ScatterOp::verify() {
   if (updates.getShape().take_front(outer) != positions.getShape())
     return emitOpError() << "the positions " << positions
                          << " do not have the leading dimensions of the updates " << updates;
+  if (getRows() && !data.isDynamicDim(0))
+    return emitOpError() << "grows although " << data << " has a fixed number of rows";
   return mlir::success();
 }
 

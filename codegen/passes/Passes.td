@@ -562,9 +562,38 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def PlacePads : Pass<"place-pads", "::mlir::func::FuncOp"> {
+  let summary = "let operators write into the interior of a padded tensor";
+  let description = [{
+    The readers of a pad usually evaluate it while they read, so the padded tensor is not stored. If
+    the function returns it, or if a reshape views it, it must be stored. If a reduction (or an
+    elementwise operator that is part of its kernel) computes the source, and nothing else reads the
+    source, the pass then replaces the pad by concatenations of the source with constants. By
+    place-concats these become views: the reduction writes the interior, and a small dispatch fills
+    each side of the border. Without the pass, a dispatch would copy the whole tensor.
+
+    The pass compares the costs of both ways in units of the copy of one element; `dispatch` is the
+    cost of an additional dispatch. Sizes must be fixed.
+
+    Before: `%p = tensor.pad %a low[1, 2] high[0, 2] { yield %c } : tensor<64x64xf32> to tensor<65x68xf32>`.
+    After, where %f, %g and %h are operators that fill tensors with %c:
+    ```mlir
+    %r = tensor.concat dim(1) %f, %a, %g : … -> tensor<64x68xf32>
+    %p = tensor.concat dim(0) %h, %r : … -> tensor<65x68xf32>
+    ```
+  }];
+  let options = [Option<"dispatch", "dispatch", "double", "7000",
+                        "the time of a dispatch, divided by the time to copy one element">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PlaceScatters : Pass<"place-scatters", "::mlir::func::FuncOp"> {
   let summary = "copy the tensors whose rows may not be replaced in place";
   let description = [{
+    A `tensor.concat` that appends rows to a state, and is the state's next value, becomes a
+    `gantry.scatter` of these rows, so that the state grows in place. This needs that nothing else
+    reads the state, and that the dimensions before the concatenated one have the extent 1.
+
     A `gantry.scatter` becomes a dispatch that writes its rows into the storage of its data. This is
     possible if nothing else uses the data, and if the data is computed by the program, or is a
     donated input, or is a state whose next value is the result. Otherwise the pass inserts a copy

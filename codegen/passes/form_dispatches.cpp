@@ -110,12 +110,14 @@ public:
   }
 
 private:
-  /// Returns whether the group only moves elements.
+  /// Returns whether the group only moves elements of other tensors.
   bool isCopy() const {
     if (auto scatter = dyn_cast<ScatterOp>(group_.root))
       return isMoved(scatter.getUpdates());
+    if (auto fill = dyn_cast<linalg::GenericOp>(group_.root); fill && fill.getInputs().empty())
+      return false;
     return isComputeOp(group_.root) && llvm::all_of(members_, [](Operation *member) {
-             return !isComputeOp(member) || isMovement(member);
+             return !isComputeOp(member) || movesElements(member);
            });
   }
 

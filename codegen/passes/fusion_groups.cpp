@@ -26,15 +26,15 @@ static bool isStored(Operation *op) {
   return op->hasAttr(GantryDialect::StoredAttrHelper::getNameStr());
 }
 
-bool isMovement(Operation *op) {
-  if (isStored(op))
-    return false;
+bool movesElements(Operation *op) {
   if (isa<tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op))
     return true;
   auto generic = dyn_cast<linalg::GenericOp>(op);
   return generic && generic.getNumReductionLoops() == 0 &&
          llvm::hasSingleElement(generic.getRegion().front());
 }
+
+bool isMovement(Operation *op) { return !isStored(op) && movesElements(op); }
 
 bool isShuffle(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);

@@ -107,7 +107,11 @@ private:
 bool isComputeOp(mlir::Operation *op);
 
 /// Returns whether the operator only moves elements: a pad, slice, permutation, broadcast or
-/// concatenation. False if the operator's result must be stored (`gantry.stored`).
+/// concatenation.
+bool movesElements(mlir::Operation *op);
+
+/// Returns whether the operator only moves elements, and its readers may do that instead: false if
+/// the operator's result must be stored (`gantry.stored`).
 bool isMovement(mlir::Operation *op);
 
 /// Returns whether the operator is a shuffle: it moves elements in an order that no strides

@@ -162,6 +162,9 @@ private:
     Value padded = builder.create<tensor::PadOp>(loc, type, value, low, above, zero);
     Value copy = copyTensor(builder, loc, padded);
     setStored(copy.getDefiningOp());
+    copy.getDefiningOp()->setDiscardableAttr(
+        GantryDialect::WhyAttrHelper::getNameStr(),
+        builder.getStringAttr("its sizes are rounded up, so that a kernel reads whole vectors"));
     copies_.push_back(copy.getDefiningOp<linalg::GenericOp>());
     return {copy, from.isZero};
   }

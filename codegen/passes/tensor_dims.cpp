@@ -119,6 +119,8 @@ llvm::SmallVector<OpFoldResult> tensorDims(OpBuilder &builder, Value tensor) {
     dims[view.getDim()] = builder.getIndexAttr(type.getDimSize(view.getDim()));
   } else if (auto scatter = dyn_cast_or_null<ScatterOp>(op)) {
     dims = tensorDims(builder, scatter.getData());
+    if (scatter.getRows())
+      dims.front() = scatter.getRows();
   } else if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op)) {
     dims = getMixedValues(expand.getStaticOutputShape(), expand.getOutputShape(), builder);
   } else if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op)) {

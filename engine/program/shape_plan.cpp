@@ -171,10 +171,11 @@ Status checkArtifactPlan(const artifact::Program &program, const std::vector<Slo
   return {};
 }
 
-/// Returns kDataLoss if two values that must have equal sizes differ for these shapes. The values
-/// are the source and the target of a copy; or, for a command that writes only some elements of its
-/// result (Command.partial), the result and the operand that holds the other elements. The reader
-/// of artifacts checks only sizes that are constant.
+/// Returns kDataLoss if two values have sizes for these shapes that do not fit. The source and the
+/// target of a copy must have equal sizes. For a command that writes only some elements of its
+/// result (Command.partial), the result must not be smaller than the operand that holds the other
+/// elements; it is larger if a state grows. The reader of artifacts checks only sizes that are
+/// constant.
 Status checkCopies(const artifact::Program &program, const ShapePlan &plan) {
   for (const artifact::Command *command : *program.commands()) {
     const bool isCopy = command->kind() == artifact::CommandKind::copy;
@@ -184,7 +185,7 @@ Status checkCopies(const artifact::Program &program, const ShapePlan &plan) {
         plan.sizeBytes[command->bindings()->Get(isCopy ? 0 : command->in_place())];
     for (uint32_t b = 0; b < command->bindings()->size(); ++b)
       if (const uint64_t to = plan.sizeBytes[command->bindings()->Get(b)];
-          command->writes()->Get(b) && from != to)
+          command->writes()->Get(b) && (isCopy ? from != to : from > to))
         return statusf(StatusCode::kDataLoss,
                        "'%s' copies a value of %" PRIu64 " bytes to one of %" PRIu64
                        " bytes; the artifact is damaged, compile the model again",

@@ -223,7 +223,12 @@ def swapped(test):
 def cache(test):
     """A cache grows by two rows in each run, until its capacity is reached."""
     test.compile(test.model(CACHE), "--state", "cache=cache_next", "--dim", "n=..6")
-    test.expect("the capacity", test.inspect()["states"][0]["capacity_bytes"], 8 * 4 * 4)
+    plan = test.inspect()
+    test.expect("the capacity", plan["states"][0]["capacity_bytes"], 8 * 4 * 4)
+    # The only command writes the new rows; nothing copies the old ones.
+    test.expect("the commands", [(command["partial"], command["in_place"] is not None) for command in plan["commands"]],
+                [(True, True)])
+    test.expect("the arena", plan["arena_bytes"], 0)
     rows = [float(i) for i in range(8)]
     variant = "address, validation"
     expected = [9.0] * 8

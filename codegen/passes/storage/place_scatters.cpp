@@ -1,5 +1,5 @@
-// Implements the pass place-scatters (Passes.td), which copies the tensors whose rows a
-// gantry.scatter may not replace in place.
+// Implements the pass place-scatters (Passes.td), which lets a state grow in place, and copies the
+// tensors whose rows a gantry.scatter may not replace in place.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/passes.h"
@@ -7,6 +7,7 @@
 #include "codegen/passes/tensor_dims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -44,6 +45,9 @@ struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
     if (function.isExternal())
       return;
     hoistArgumentDims(function.getBody().front()); // Copies of arguments need their sizes.
+    for (tensor::ConcatOp concat : llvm::make_early_inc_range(function.getOps<tensor::ConcatOp>()))
+      if (growsState(concat))
+        grow(concat);
     llvm::SmallVector<ScatterOp> scatters(function.getOps<ScatterOp>());
     // The last scatter is handled first: a chain (lastOfChain()) ends before a scatter whose
     // operand is copied, and whyCopied() for the earlier scatters depends on the end of their
@@ -58,6 +62,85 @@ struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
                                                builder.getStringAttr(reason));
       scatter.getDataMutable().assign(copy);
     }
+  }
+
+  /// Returns whether the concatenation appends rows to a state whose next value it is, and nothing
+  /// else reads the state. The rows are then contiguous in the state's buffer, because all
+  /// dimensions before the concatenated one have the extent 1.
+  static bool growsState(tensor::ConcatOp concat) {
+    auto state = dyn_cast<BlockArgument>(concat.getInputs().front());
+    if (!state || concat.getInputs().size() < 2 || onlyUserOf(state) != concat.getOperation())
+      return false;
+    auto function = cast<func::FuncOp>(concat->getParentOp());
+    const auto attribute = argumentAttribute<StateAttr>(function, state.getArgNumber());
+    const auto shape = cast<RankedTensorType>(state.getType()).getShape();
+    return attribute && ShapedType::isDynamic(shape[concat.getDim()]) &&
+           llvm::all_of(shape.take_front(concat.getDim()),
+                        [](int64_t extent) { return extent == 1; }) &&
+           isNextOf(attribute, function, concat.getResult());
+  }
+
+  /// Replaces the concatenation by a gantry.scatter that writes the new rows after those of the
+  /// state.
+  static void grow(tensor::ConcatOp concat) {
+    OpBuilder builder(concat);
+    const Location loc = concat.getLoc();
+    const auto dim = static_cast<int64_t>(concat.getDim());
+    Value state = concat.getInputs().front(), updates = concat.getInputs()[1];
+    if (concat.getInputs().size() > 2)
+      updates = builder.create<tensor::ConcatOp>(loc, dim, concat.getInputs().drop_front());
+    // In the state, the dimensions up to the concatenated one become one, that of the rows.
+    const int64_t rank = concat.getType().getRank();
+    llvm::SmallVector<ReassociationIndices> groups(rank - dim);
+    for (int64_t d = 0; d < rank; ++d)
+      groups[std::max<int64_t>(0, d - dim)].push_back(d);
+    Value data = state;
+    if (dim > 0)
+      data = builder.create<tensor::CollapseShapeOp>(loc, state, groups);
+    const auto sizes = tensorDims(builder, concat.getResult());
+    const auto sizeOf = [&](OpFoldResult size) {
+      return getValueOrCreateConstantIndexOp(builder, loc, size);
+    };
+    auto extents = tensorDims(builder, updates);
+    extents.truncate(dim + 1);
+    Value ends = positions(builder, loc, sizeOf(tensorDims(builder, state)[dim]), extents);
+    auto scatter =
+        builder.create<ScatterOp>(loc, data.getType(), updates, data, ends, sizeOf(sizes[dim]));
+    copyTensorName(concat, scatter);
+    Value result = scatter.getResult();
+    if (dim > 0)
+      result = builder.create<tensor::ExpandShapeOp>(loc, concat.getType(), result, groups, sizes);
+    concat.getResult().replaceAllUsesWith(result);
+    concat.erase();
+  }
+
+  /// Returns the tensor of the positions from `first` on, which count along the last dimension.
+  static Value positions(OpBuilder &builder, Location loc, Value first,
+                         llvm::ArrayRef<OpFoldResult> extents) {
+    Value empty = builder.create<tensor::EmptyOp>(loc, extents, builder.getI32Type());
+    const auto rank = static_cast<unsigned>(extents.size());
+    llvm::SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+    return builder
+        .create<linalg::GenericOp>(loc, TypeRange(empty.getType()), ValueRange(), empty,
+                                   builder.getMultiDimIdentityMap(rank), loops,
+                                   [&](OpBuilder &at, Location inside, ValueRange) {
+                                     Value row = at.create<linalg::IndexOp>(inside, rank - 1);
+                                     Value position = at.create<arith::AddIOp>(inside, first, row);
+                                     Value narrow = at.create<arith::IndexCastOp>(
+                                         inside, at.getI32Type(), position);
+                                     at.create<linalg::YieldOp>(inside, narrow);
+                                   })
+        .getResult(0);
+  }
+
+  /// Returns whether the next value of a state is `tensor` or a reshape of it, and the program
+  /// returns the tensor only as that.
+  static bool isNextOf(StateAttr state, func::FuncOp function, Value tensor) {
+    Operation *end = function.getBody().front().getTerminator();
+    const auto isTensor = [&](Value value) { return viewedTensor(value) == tensor; };
+    return state.getResult() >= 0 &&
+           isTensor(end->getOperand(static_cast<unsigned>(state.getResult()))) &&
+           llvm::count_if(end->getOperands(), isTensor) == 1;
   }
 
   /// Returns the last scatter of the chain that begins with this one. Each scatter of a chain
@@ -93,14 +176,10 @@ struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
     auto function = cast<func::FuncOp>(scatter->getParentOp());
     ScatterOp last = lastOfChain(scatter);
     const bool returned = isReturned(last.getResult());
-    if (auto state = argumentAttribute<StateAttr>(function, input.getArgNumber())) {
-      Operation *end = function.getBody().front().getTerminator();
-      const auto isLast = [&](Value value) { return viewedTensor(value) == last.getResult(); };
-      const bool isNext = state.getResult() >= 0 &&
-                          isLast(end->getOperand(static_cast<unsigned>(state.getResult()))) &&
-                          llvm::count_if(end->getOperands(), isLast) == 1;
-      return isNext ? "" : "the input is a state that keeps its value";
-    }
+    if (auto state = argumentAttribute<StateAttr>(function, input.getArgNumber()))
+      return isNextOf(state, function, last.getResult())
+                 ? ""
+                 : "the input is a state that keeps its value";
     auto port = argumentAttribute<PortAttr>(function, input.getArgNumber());
     if (!port || !port.getDonated())
       return "the caller keeps the input";

@@ -71,9 +71,9 @@ func.func @many_rows(%x: tensor<512x256xf32>, %w: tensor<256x253xf32>) -> tensor
 // sliced. Nothing reads the rows of the left operand in vectors, so their number stays.
 // CHECK-LABEL: func @bytes_of_odd_rows
 // CHECK: tensor.pad %arg0 low[0, 0] high[0, 1]
-// CHECK: gantry.stored
+// CHECK: gantry.stored, gantry.why = "its sizes are rounded up
 // CHECK: tensor.pad %arg1 low[0, 0] high[1, 3]
-// CHECK: gantry.stored
+// CHECK: gantry.stored, gantry.why = "its sizes are rounded up
 // CHECK: %[[M:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<127x256xi8>, tensor<256x256xi8>) outs(%{{.*}} : tensor<127x256xi32>)
 // CHECK: %[[Y:.*]] = tensor.extract_slice %[[M]][0, 0] [127, 253] [1, 1]
 // CHECK: return %[[Y]]

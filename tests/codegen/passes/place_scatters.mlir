@@ -128,3 +128,40 @@ func.func @half(%x: tensor<?x4xf32>, %u: tensor<?x4xf32>, %i: tensor<?xi32>) -> 
   } -> tensor<?x4xf32>
   return %2 : tensor<?x4xf32>
 }
+
+// -----
+
+// Rows are appended to a state: a dispatch writes them after the old ones. Dimensions of size 1 may come first.
+// CHECK-LABEL: func @appended
+// CHECK: %[[N:.*]] = tensor.dim %arg0, %c1
+// CHECK: %[[STATE:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0, 1], [2]] : tensor<1x?x4xf32> into tensor<?x4xf32>
+// CHECK: %[[NEXT:.*]] = gantry.dispatch({{.*}}%[[STATE]]{{.*}}in_place = {{[0-9]}}{{.*}}scattered = array<i64: 1, 3>
+// CHECK: math.exp
+// CHECK: linalg.index 1
+// CHECK: tensor.expand_shape %[[NEXT]]
+// CHECK-NOT: copy_reason
+#id3 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+func.func @appended(%s: tensor<1x?x4xf32> {gantry.state = #gantry.state<result = 0>}, %x: tensor<1x3x4xf32>) -> tensor<1x?x4xf32> {
+  %e = tensor.empty() : tensor<1x3x4xf32>
+  %0 = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<1x3x4xf32>) outs(%e : tensor<1x3x4xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<1x3x4xf32>
+  %1 = tensor.concat dim(1) %s, %0 : (tensor<1x?x4xf32>, tensor<1x3x4xf32>) -> tensor<1x?x4xf32>
+  return %1 : tensor<1x?x4xf32>
+}
+
+// -----
+
+// The rows of the state are not contiguous after the change, or an operator reads the old state: no scatter.
+// CHECK-LABEL: func @not_appended
+// CHECK-NOT: scattered
+func.func @not_appended(%s: tensor<2x?x4xf32> {gantry.state = #gantry.state<result = 0>},
+    %t: tensor<?x4xf32> {gantry.state = #gantry.state<result = 1>}, %x: tensor<2x3x4xf32>, %y: tensor<3x4xf32>)
+    -> (tensor<2x?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) {
+  %0 = tensor.concat dim(1) %s, %x : (tensor<2x?x4xf32>, tensor<2x3x4xf32>) -> tensor<2x?x4xf32>
+  %1 = tensor.concat dim(0) %t, %y : (tensor<?x4xf32>, tensor<3x4xf32>) -> tensor<?x4xf32>
+  %2 = tensor.concat dim(0) %y, %t : (tensor<3x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %0, %1, %2 : tensor<2x?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>
+}

@@ -155,7 +155,7 @@ void importScatterNd(ImportContext &import, const Node &node) {
   mlir::Value data = import.valueOf(scatter.data);
   mlir::Value result = import.builder().create<codegen::ScatterOp>(
       import.location(), data.getType(), import.valueOf(scatter.updates), data,
-      import.valueOf(positions));
+      import.valueOf(positions), /*rows=*/mlir::Value());
   import.setOutput(
       node, 0,
       reshape(import, import.fromValue(scatter.data.type, scatter.data.dims, result), dims));
