@@ -3,11 +3,13 @@
 Standard library only: it encodes the protocol buffers of onnx.proto itself.
 """
 import array
+import math
 import random
 import struct
 
 FLOAT, INT8, INT64 = 1, 3, 7  # TensorProto.DataType
 OPSET = 13
+BLOCK = 16381  # A prime, so that the channels of a filter differ.
 
 
 def _varint(value):
@@ -61,11 +63,10 @@ class Graph:
         return name
 
     def weight(self, dims, scale):
-        """Adds a weight of random elements in [-scale, scale]."""
-        count = 1
-        for dim in dims:
-            count *= dim
-        return self.constant(dims, [self.random.uniform(-scale, scale) for _ in range(count)])
+        """Adds a weight of random elements in [-scale, scale]. A long weight repeats a block of them."""
+        count = math.prod(dims)
+        block = array.array("f", [self.random.uniform(-scale, scale) for _ in range(min(count, BLOCK))])
+        return self.constant(dims, (block * -(-count // BLOCK))[:count])
 
     def constant(self, dims, elements, kind=FLOAT):
         """Adds a constant of floats, or of integers (kind INT8 or INT64)."""
@@ -98,6 +99,13 @@ class Graph:
 
     def concat(self, *tensors):
         return self.node("Concat", list(tensors), sum(self.channels[t] for t in tensors), axis=1)
+
+    def norm(self, x):
+        """Adds a batch normalisation and a ReLU."""
+        channels = self.channels[x]
+        parameters = [self.constant([channels], [self.random.uniform(low, high) for _ in range(channels)])
+                      for low, high in ((0.5, 1.5), (-0.1, 0.1), (-0.1, 0.1), (0.5, 1.5))]
+        return self.node("Relu", [self.node("BatchNormalization", [x] + parameters, channels)], channels)
 
     def linear(self, x, outputs):
         """Adds the means over all pixels and a matmul."""
@@ -147,3 +155,18 @@ def squeezenet(size=128, width=32):
             x = g.concat(g.conv(s, 4 * squeeze, 1), g.conv(s, 4 * squeeze, 3))
         x = g.pool(x, 3, 2)
     return g.model(g.linear(x, 10), [1, 10])
+
+
+def densenet(size=224, growth=32, blocks=(6, 12, 24, 16)):
+    """DenseNet-121 by default: in a block, each layer reads the concatenation of all tensors before it."""
+    g = Graph([1, 3, size, size])
+    x = g.pool(g.conv("x", 2 * growth, 7, 2), 3, 2, 1)
+    for number, layers in enumerate(blocks):
+        tensors = [x]
+        for _ in range(layers):
+            y = g.concat(*tensors) if len(tensors) > 1 else x
+            tensors.append(g.conv(g.conv(g.norm(y), 4 * growth, 1), growth, 3, relu=False))
+        x = g.norm(g.concat(*tensors))
+        if number + 1 < len(blocks):
+            x = g.pool(g.conv(x, g.channels[x] // 2, 1, relu=False), op="AveragePool")
+    return g.model(g.linear(x, 1000), [1, 1000])

@@ -438,6 +438,17 @@ class Show(Tool):
         names = {v["name"] for v in json.loads(self.works("inspect", self.artifact, "--json"))["values"]}
         self.assertLessEqual({"x", "y"}, names)
 
+    def test_inspect_lists_copies(self):
+        model = self.folder / "copies.onnx"
+        nodes = [("Slice", "half", ["x", "first", "last"], ["y"]), ("Relu", "above", ["x"], ["z"])]
+        model.write_bytes(onnx_model(nodes, [("x", [64, 4])], [("y", [32, 4]), ("z", [64, 4])],
+                                     [int64_tensor("first", [0]), int64_tensor("last", [32])]))
+        text = self.works("inspect", model, "--copies")
+        self.assertIn("1 of 2 commands only copies a tensor, 512 B in each run", text)
+        self.assertRegex(text, r"(?m)^ +\d +y +32x4 +512 B +the program returns the tensor$")
+        model.write_bytes(onnx_model(nodes[1:], [("x", [64, 4])], [("z", [64, 4])]))
+        self.assertIn("no tensor is copied", self.works("inspect", model, "--copies"))
+
     def test_plan(self):
         rows = ["id,lower,upper,size", "a,0,3,4096", "b,2,5,8192", "c,3,6,4096"]
         (self.folder / "b.csv").write_text("\n".join(rows) + "\n")

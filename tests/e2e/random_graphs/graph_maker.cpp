@@ -138,7 +138,7 @@ private:
   }
 
   void step() {
-    switch (number(0, 13)) {
+    switch (number(0, 15)) {
     case 0:
     case 1:
     case 2:
@@ -160,6 +160,8 @@ private:
     case 10:
     case 11:
       return scatter();
+    case 12:
+      return changeRank();
     default:
       return apply();
     }
@@ -172,7 +174,33 @@ private:
     else if (chance(0.7))
       add("Neg", {from.name}, mapped(from.tensor, [](double x) { return x == 0 ? 0 : -x; }));
     else
-      add("Identity", {from.name}, from.tensor);
+      add(chance(0.5) ? "Identity" : "Dropout", {from.name}, from.tensor);
+  }
+
+  /// Adds or removes a dimension of one element, or flattens the tensor to two dimensions.
+  void changeRank() {
+    const Entry from = pick();
+    const Index &dims = from.tensor.dims;
+    Tensor expected = from.tensor;
+    const auto axis = static_cast<size_t>(number(0, static_cast<int64_t>(dims.size())));
+    const auto position = static_cast<std::ptrdiff_t>(axis);
+    if (axis < dims.size() && dims[axis] == 1 && dims.size() > 1) {
+      expected.dims.erase(expected.dims.begin() + position);
+      add("Squeeze", {from.name, ints({static_cast<int64_t>(axis)})}, std::move(expected),
+          inParentheses(axis));
+    } else if (chance(0.5) && dims.size() < 5) {
+      expected.dims.insert(expected.dims.begin() + position, 1);
+      add("Unsqueeze", {from.name, ints({static_cast<int64_t>(axis)})}, std::move(expected),
+          inParentheses(axis));
+    } else {
+      const auto product = [](auto first, auto last) {
+        return std::accumulate(first, last, int64_t{1}, std::multiplies<>());
+      };
+      expected.dims = {product(dims.begin(), dims.begin() + position),
+                       product(dims.begin() + position, dims.end())};
+      OnnxModel::attribute(add("Flatten", {from.name}, std::move(expected), inParentheses(axis)),
+                           "axis", static_cast<int64_t>(axis));
+    }
   }
 
   /// Adds two tensors of one shape; the second may be the first.

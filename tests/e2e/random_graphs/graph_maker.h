@@ -1,6 +1,6 @@
 // Generates random models in which many tensors can share storage: concatenations, splits, slices,
-// pads, reshapes, transposes, assignments to rows (ScatterND), elementwise operators and small
-// convolutions, with the expected outputs.
+// pads, reshapes (Squeeze, Unsqueeze and Flatten too), transposes, assignments to rows (ScatterND),
+// elementwise operators and small convolutions, with the expected outputs.
 //
 // All numbers are small integers, so that every sum is exact and the outputs must be equal to the
 // expected ones in any order of evaluation. A case depends only on its seed.

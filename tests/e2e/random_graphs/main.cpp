@@ -7,8 +7,11 @@
 // vulkan:dot-products) and run with each binding, without and with the memory check
 // (engine/program/memory_check.h); the outputs must equal the expected ones. The storage checker
 // (engine/program/storage_check.h) must accept every program. Then illegal overlaps are injected,
-// one at a time, two for each program until there are N (default: no limit): a value is moved onto
-// bytes of another one that is read later. The storage checker must refuse each.
+// one at a time, up to three for each program: a value, or the storage of which it is a part, is
+// moved onto bytes of another value that is read later. The storage checker must refuse each.
+//
+// With --overlaps, fewer than N refused overlaps in all are a failure. Ten graphs or more must make
+// programs with parts of other values, with parts of outputs, and with overlaps of parts.
 //
 // For each failure, the program prints the command that repeats the case. Exit codes: 0: all cases
 // passed; 1: a case failed, or the validation layers reported a message; 2: an option is wrong; 77:
@@ -37,7 +40,7 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 struct Options {
   uint64_t seed = 1;
-  int64_t count = 100, only = -1, overlaps = INT64_MAX;
+  int64_t count = 100, only = -1, overlaps = 0;
   std::vector<std::string> profiles;
 };
 
@@ -105,7 +108,8 @@ Status runAndCompare(const GraphCase &test, const std::shared_ptr<const program:
   return {};
 }
 
-/// Moves a value of a program onto another one, the victim.
+/// Moves a value of a program, or the storage of which it is a part, onto another value, the
+/// victim.
 class OverlapMaker {
 public:
   OverlapMaker(const artifact::Program &program, const program::ShapePlan &plan, uint64_t seed)
@@ -122,18 +126,31 @@ public:
 
   bool canMake() const { return !pairs_.empty(); }
 
-  /// Returns a plan in which one value, `moved`, lies over bytes of another that is read later.
-  program::ShapePlan make(std::string &what, uint32_t &moved) {
-    const auto pair = pairs_[random_() % pairs_.size()];
-    const uint32_t victim = pair.first;
-    moved = pair.second;
-    program::ShapePlan plan = plan_;
-    // This byte belongs to the victim even if the victim is a box, whose bytes have gaps.
-    const uint64_t first = firstByte(victim);
-    plan.offsets[moved] = first - std::min(first, random_() % plan.sizeBytes[moved]);
-    what = nameOf(moved) + " at " + std::to_string(plan.offsets[moved]) + ", over " +
-           nameOf(victim) + " at " + std::to_string(first);
-    return plan;
+  struct Overlap {
+    program::ShapePlan plan; // A value lies over bytes of another one that is read later.
+    uint32_t storage;        // The value that was moved, or the one of which it is a part.
+    bool isPart;
+    std::string what;
+  };
+
+  Overlap make() {
+    const auto [victim, moved] = pairs_[random_() % pairs_.size()];
+    Overlap overlap{plan_, storageOf(moved), !isWhole(moved), ""};
+    // These bytes belong to the values even if they are boxes, whose bytes have gaps.
+    const uint64_t first = firstByte(victim),
+                   own = firstByte(moved) - plan_.offsets[storageOf(moved)];
+    uint64_t &offset = overlap.plan.offsets[overlap.storage];
+    offset = first - own;
+    if (!overlap.isPart)
+      offset -= std::min(first, random_() % plan_.sizeBytes[moved]);
+    overlap.what = nameOf(moved) + " at " + std::to_string(offset + own) + ", over " +
+                   nameOf(victim) + " at " + std::to_string(first);
+    return overlap;
+  }
+
+  uint32_t storageOf(uint32_t value) const {
+    const uint32_t base = program_.values()->Get(value)->base();
+    return base == kNone ? value : base;
   }
 
 private:
@@ -172,8 +189,9 @@ private:
           }
       }
       for (uint32_t moved : candidates_)
-        if (isRead && moved != victim && isWhole(moved) && writer_[moved] > writer_[victim] &&
-            (writer_[moved] < lastReader || (writer_[moved] == lastReader && !takesPlace)))
+        if (isRead && storageOf(moved) != storageOf(victim) && writer_[moved] > writer_[victim] &&
+            (writer_[moved] < lastReader || (writer_[moved] == lastReader && !takesPlace)) &&
+            firstByte(moved) - plan_.offsets[storageOf(moved)] <= firstByte(victim))
           pairs_.push_back({victim, moved});
     }
   }
@@ -208,11 +226,16 @@ public:
                   static_cast<unsigned long long>(messages));
       ++failures_;
     }
+    if (refused_ < options_.overlaps ||
+        (programs_ >= 10 && (shared_ == 0 || sharedOutputs_ == 0 || refusedParts_ == 0))) {
+      std::printf("FAILED: too few programs with parts, or overlaps\n");
+      ++failures_;
+    }
     std::printf("%lld programs, %lld with parts of other values, %lld with parts of outputs, %lld "
-                "overlaps refused, %d failures\n",
+                "overlaps refused, %lld of them of parts, %d failures\n",
                 static_cast<long long>(programs_), static_cast<long long>(shared_),
                 static_cast<long long>(sharedOutputs_), static_cast<long long>(refused_),
-                failures_);
+                static_cast<long long>(refusedParts_), failures_);
     return failures_ == 0 && programs_ > 0 ? 0 : 1;
   }
 
@@ -299,25 +322,35 @@ private:
     shared_ += hasParts ? 1 : 0;
     sharedOutputs_ += hasPartsOfOutputs ? 1 : 0;
     OverlapMaker overlaps(metadata, *plan, seed);
-    for (int i = 0; i < 2 && overlaps.canMake() && refused_ < options_.overlaps; ++i) {
-      std::string what;
-      uint32_t moved = kNone;
-      const Status refusal = program::checkStorage(metadata, overlaps.make(what, moved));
-      if (refusal.isOk())
-        return "the checker accepts an illegal overlap: " + what;
-      if (!std::regex_search(refusal.message(),
-                             std::regex("value " + std::to_string(moved) + "\\b")))
-        return "the message does not name value " + std::to_string(moved) + ", " + what + ": " +
-               refusal.message();
-      ++refused_;
-    }
+    for (int i = 0; i < 3 && overlaps.canMake(); ++i)
+      if (std::string problem = checkRefusal(metadata, overlaps); !problem.empty())
+        return problem;
+    return "";
+  }
+
+  /// Injects an overlap, which the checker must refuse with a message that names the moved value or
+  /// another part of its storage.
+  std::string checkRefusal(const artifact::Program &metadata, OverlapMaker &overlaps) {
+    const OverlapMaker::Overlap overlap = overlaps.make();
+    const Status refusal = program::checkStorage(metadata, overlap.plan);
+    if (refusal.isOk())
+      return "the checker accepts an illegal overlap: " + overlap.what;
+    bool isNamed = false;
+    for (uint32_t v = 0; v < metadata.values()->size(); ++v)
+      isNamed |=
+          overlaps.storageOf(v) == overlap.storage &&
+          std::regex_search(refusal.message(), std::regex("value " + std::to_string(v) + "\\b"));
+    if (!isNamed)
+      return "the message does not name " + overlap.what + ": " + refusal.message();
+    ++refused_;
+    refusedParts_ += overlap.isPart ? 1 : 0;
     return "";
   }
 
   const Options options_;
   const std::shared_ptr<device::Device> device_;
   std::shared_ptr<heap::Heap> heap_;
-  int64_t programs_ = 0, shared_ = 0, sharedOutputs_ = 0, refused_ = 0;
+  int64_t programs_ = 0, shared_ = 0, sharedOutputs_ = 0, refused_ = 0, refusedParts_ = 0;
   int failures_ = 0;
 };
 

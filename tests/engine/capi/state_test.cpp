@@ -100,7 +100,7 @@ TEST_F(CState, AThousandRunsUpdateFiftyTensorsInPlace) {
     return kind.append(std::to_string(tensor));
   };
   test::TestModel model("fifty");
-  uint64_t stateBytes = 0;
+  uint64_t stateBytes = 0, gradientBytes = 0;
   std::vector<std::vector<float>> expected, gradients;
   std::vector<gantry_tensor_t> inputs(2 * kTensors), outputs(kTensors);
   for (int i = 0; i < kTensors; ++i) {
@@ -110,7 +110,9 @@ TEST_F(CState, AThousandRunsUpdateFiftyTensorsInPlace) {
     const uint32_t next = model.apply(test::TestKernel::kAdd, {p, g}, nameOf("Add_", i));
     model.output(nameOf("next", i), next);
     model.state(p, next);
-    stateBytes += (4 * static_cast<uint64_t>(countOf(i)) + 255) / 256 * 256;
+    const uint64_t bytes = (4 * static_cast<uint64_t>(countOf(i)) + 255) / 256 * 256;
+    stateBytes += bytes;
+    gradientBytes += bytes;
     expected.emplace_back(countOf(i), static_cast<float>(i));
     gradients.emplace_back(countOf(i), 0.001f * static_cast<float>(i + 1));
   }
@@ -122,25 +124,29 @@ TEST_F(CState, AThousandRunsUpdateFiftyTensorsInPlace) {
         << gantry_last_error();
     inputs[2 * i + 1] = tensor(gradients[i]);
   }
-  uint64_t liveAfterFirst = 0, live = 0, allocationsAfterFirst = 0;
+  uint64_t liveAfterFirst = 0, live = 0;
+  gantry_memory_statistics_t afterFirst = {};
   for (int run = 0; run < kRuns; ++run) {
     ASSERT_EQ(
         gantry_session_run(session_, inputs.data(), inputs.size(), outputs.data(), outputs.size()),
         GANTRY_STATUS_OK)
         << gantry_last_error();
     if (run == 0)
-      allocationsAfterFirst = memory(liveAfterFirst).driver_allocations;
+      afterFirst = memory(liveAfterFirst);
     for (int i = 0; i < kTensors; ++i)
       for (size_t k = 0; k < expected[i].size(); ++k)
         expected[i][k] += gradients[i][k];
   }
-  EXPECT_EQ(memory(live).driver_allocations, allocationsAfterFirst);
+  const gantry_memory_statistics_t atEnd = memory(live);
+  EXPECT_EQ(atEnd.driver_allocations, afterFirst.driver_allocations);
+  EXPECT_EQ(atEnd.peak_live_bytes, afterFirst.peak_live_bytes);
   EXPECT_EQ(live, liveAfterFirst);
   gantry_statistics_t statistics;
   gantry_session_statistics(session_, &statistics);
   EXPECT_EQ(statistics.recordings, 1u);
   // The device's memory holds the states, once, and the inputs of the session: nothing else.
   EXPECT_EQ(statistics.arena_bytes, 0u);
+  EXPECT_EQ(statistics.io_bytes, gradientBytes);
   EXPECT_EQ(live, stateBytes + statistics.reserved_bytes);
   for (int i = 0; i < kTensors; ++i) {
     std::vector<float> values(expected[i].size());

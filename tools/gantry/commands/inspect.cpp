@@ -166,8 +166,8 @@ void printCopies(const Description &plan) {
   }
   const std::string sum = plan.sized ? fmt::format(", {} in each run", humanBytes(bytes)) : "";
   print(coloured(count == 0 ? "\nno tensor is copied\n"
-                            : fmt::format("\n{} of {} commands only copy a tensor{}\n", count,
-                                          plan.commands.size(), sum),
+                            : fmt::format("\n{} of {} commands only cop{} a tensor{}\n", count,
+                                          plan.commands.size(), count == 1 ? "ies" : "y", sum),
                  Colour::kBold, colourOnStdout()));
   if (count > 0)
     print(table.format(colourOnStdout(), terminalWidth()));
