@@ -5,10 +5,11 @@
              [--from N] [--to N] [--large] [--seconds S] [--rounds N]
 
 Each sweep varies one dimension of an operator, from --from to --to, and with --large also around 256, 512, 1024 and
-4096. The script compiles a model for each size and runs all models in turn, in several rounds. The time of a size is the
-sum of its dispatches' (kernel launches') times in the fastest round. The limit of a size is 1.3 times the time of the
-next multiple of 8 (1.5 times for sizes below 32). Sizes beyond their limit, and the multiples of 8 that they are
-compared with, get more rounds. The table lists the worst sizes, and the exit code is 1 if a size exceeds its limit.
+4096. The script compiles a model for each multiple of 8, which computes the operator for this size and for the up to
+seven sizes below it, and runs all models in turn, in several rounds. The time of a size is the sum of its dispatches'
+(kernel launches') shortest times. The limit of a size is 1.3 times the time of the next multiple of 8 (1.5 times for
+sizes below 32). Sizes near or beyond their limit get more rounds. The table lists the worst sizes, and the exit code is 1
+if a size exceeds its limit.
 
 With --predicted, nothing runs. The time is then the one that the compiler predicts for the profile, in the unit of its
 cost model. The share of vector accesses among all memory accesses of the kernels is compared with that of the next
@@ -18,7 +19,9 @@ FOLDER/NAME.svg is the picture of a sweep: the time of each size; sizes beyond t
 the times. FOLDER/sizes.svg shows all sweeps together. Debian: python3-onnx.
 """
 import argparse
+import functools
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -27,10 +30,12 @@ import tempfile
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, compose, helper, numpy_helper
 
 LIMIT, SMALL_LIMIT, SMALL = 1.3, 1.5, 32
-EXTRA_ROUNDS = 10  # Further rounds for sizes beyond the limit. Noise only lengthens times, so more rounds help.
+# Further rounds for groups of sizes (Group) of which one is beyond this share of its limit. Noise only lengthens times, so
+# more rounds make them truer.
+EXTRA_ROUNDS, NEAR_LIMIT = 10, 0.85
 LARGE = (256, 512, 1024, 4096)
 TYPES = {"f32": TensorProto.FLOAT, "f16": TensorProto.FLOAT16, "int8": TensorProto.INT8}
 
@@ -81,11 +86,9 @@ class Operators:
         return self.model({"x": [*batch, rows, depth], "w": [*batch, depth, columns]},
                           [(self.matmul_name(), ["x", "w"], "y", {})])
 
-    def convolution(self, channels, filters, height, width, kernel=3, stride=1, group=1, op="Conv", batch=1, before="",
-                    **changed):
+    def convolution(self, channels, filters, height, width, kernel=3, stride=1, group=1, op="Conv", batch=1, **changed):
         """Returns a model of a convolution between two elementwise operators, as in a network; if the type is int8, of the
-        convolution alone. before: the name of the first elementwise operator; changed: attributes of the convolution that
-        replace the default ones."""
+        convolution alone. changed: attributes of the convolution that replace the default ones."""
         shape = [channels, filters // group] if op == "ConvTranspose" else [filters, channels // group]
         attributes = {"kernel_shape": [kernel] * 2, "pads": [kernel // 2] * 4, "strides": [stride] * 2, "group": group,
                       **changed}
@@ -93,7 +96,7 @@ class Operators:
         if self.type == "int8":
             return self.model(inputs, [("QLinearConv", ["x", "s", "z", "w", "s", "z", "s", "z"], "y", attributes)],
                               [*constants, ("s", np.float32(0.1)), ("z", np.int8(0))])
-        return self.model(inputs, [("Relu", ["x"], "a", {"name": before}), (op, ["a", "w"], "b", attributes),
+        return self.model(inputs, [("Relu", ["x"], "a", {}), (op, ["a", "w"], "b", attributes),
                                    ("Relu", ["b"], "y", {})], constants)
 
     def add(self, rows, columns):
@@ -102,6 +105,14 @@ class Operators:
     def layer_norm(self, rows, columns):
         return self.model({"x": [rows, columns]}, [("LayerNormalization", ["x", "s", "b"], "y", {"axis": -1})],
                           [("s", self.constant(columns)), ("b", self.constant(columns))])
+
+    def instance_norm(self, *shape):
+        return self.model({"x": shape}, [("InstanceNormalization", ["x", "s", "b"], "y", {})],
+                          [("s", self.constant(shape[1])), ("b", self.constant(shape[1]))])
+
+    def transposed(self, channels, filters, height, width, kernel=2, stride=2, pads=0, output_padding=0):
+        return self.convolution(channels, filters, height, width, kernel, stride, op="ConvTranspose", pads=[pads] * 4,
+                                output_padding=[output_padding] * 2)
 
     def attention(self, heads, length, size):
         shape = [heads, length, size]
@@ -121,6 +132,7 @@ SWEEPS = {
     "batched_matmul_rows": lambda ops, n: ops.computed_matmul(n, 64, 64, (8,)),
     "batched_matmul_depth": lambda ops, n: ops.computed_matmul(64, n, 64, (8,)),
     "batched_matmul_columns": lambda ops, n: ops.computed_matmul(64, 64, n, (8,)),
+    "batched_matmul_batch": lambda ops, n: ops.computed_matmul(64, 64, 64, (n,)),
     "conv_channels": lambda ops, n: ops.convolution(n, 64, 28, 28),
     "conv_filters": lambda ops, n: ops.convolution(64, n, 28, 28),
     "conv_height": lambda ops, n: ops.convolution(32, 32, n, 28),
@@ -134,22 +146,33 @@ SWEEPS = {
     "depthwise_channels": lambda ops, n: ops.convolution(n, n, 28, 28, 3, 1, n),
     "depthwise_height": lambda ops, n: ops.convolution(64, 64, n, 28, 3, 1, 64),
     "depthwise_width": lambda ops, n: ops.convolution(64, 64, 28, n, 3, 1, 64),
+    "depthwise_stride_width": lambda ops, n: ops.convolution(64, 64, 28, n, 3, 2, 64),
+    "depthwise_5x5_width": lambda ops, n: ops.convolution(64, 64, 28, n, 5, 1, 64),
     "grouped_channels": lambda ops, n: ops.convolution(4 * n, 64, 28, 28, 3, 1, 4),
     "grouped_filters": lambda ops, n: ops.convolution(64, 4 * n, 28, 28, 3, 1, 4),
     "grouped_height": lambda ops, n: ops.convolution(64, 64, n, 28, 3, 1, 4),
     "grouped_width": lambda ops, n: ops.convolution(64, 64, 28, n, 3, 1, 4),
-    "transposed_channels": lambda ops, n: ops.convolution(n, 32, 28, 28, 3, 2, 1, "ConvTranspose"),
-    "transposed_filters": lambda ops, n: ops.convolution(32, n, 28, 28, 3, 2, 1, "ConvTranspose"),
-    "transposed_height": lambda ops, n: ops.convolution(32, 32, n, 28, 3, 2, 1, "ConvTranspose"),
-    "transposed_width": lambda ops, n: ops.convolution(32, 32, 28, n, 3, 2, 1, "ConvTranspose"),
+    "grouped_groups": lambda ops, n: ops.convolution(4 * n, 4 * n, 28, 28, 3, 1, n),
+    "transposed_channels": lambda ops, n: ops.transposed(n, 32, 28, 28),
+    "transposed_filters": lambda ops, n: ops.transposed(32, n, 28, 28),
+    "transposed_height": lambda ops, n: ops.transposed(32, 32, n, 28),
+    "transposed_width": lambda ops, n: ops.transposed(32, 32, 28, n),
+    "transposed_3x3_channels": lambda ops, n: ops.transposed(n, 32, 28, 28, 3, 2, 1),
+    "transposed_3x3_filters": lambda ops, n: ops.transposed(32, n, 28, 28, 3, 2, 1),
+    "transposed_3x3_width": lambda ops, n: ops.transposed(32, 32, 28, n, 3, 2, 1),
+    "transposed_doubling_width": lambda ops, n: ops.transposed(32, 32, 28, n, 3, 2, 1, 1),
+    "transposed_stride_1_width": lambda ops, n: ops.transposed(32, 32, 28, n, 3, 1, 1),
     "softmax_rows": lambda ops, n: ops.unary("Softmax", [n, 512], axis=-1),
     "softmax_columns": lambda ops, n: ops.unary("Softmax", [512, n], axis=-1),
     "layer_norm_rows": lambda ops, n: ops.layer_norm(n, 512),
     "layer_norm_columns": lambda ops, n: ops.layer_norm(512, n),
+    "instance_norm_width": lambda ops, n: ops.instance_norm(1, 64, 28, n),
     "max_of_rows_rows": lambda ops, n: ops.unary("ReduceMax", [n, 512], axes=[1]),
     "max_of_rows_columns": lambda ops, n: ops.unary("ReduceMax", [512, n], axes=[1]),
     "max_of_columns_rows": lambda ops, n: ops.unary("ReduceMax", [n, 512], axes=[0]),
     "max_of_columns_columns": lambda ops, n: ops.unary("ReduceMax", [512, n], axes=[0]),
+    "mean_of_rows_columns": lambda ops, n: ops.unary("ReduceMean", [512, n], axes=[1]),
+    "mean_of_columns_columns": lambda ops, n: ops.unary("ReduceMean", [512, n], axes=[0]),
     "add_rows": lambda ops, n: ops.add(n, 512),
     "add_columns": lambda ops, n: ops.add(512, n),
     "transpose_rows": lambda ops, n: ops.unary("Transpose", [n, 512], perm=[1, 0]),
@@ -157,7 +180,8 @@ SWEEPS = {
     "attention_length": lambda ops, n: ops.attention(4, n, 64),
     "attention_size": lambda ops, n: ops.attention(4, 64, n),
 }
-REAL_ONLY = ("softmax", "layer_norm", "attention", "transposed")  # Sweeps of operators that int8 does not have.
+# Sweeps of operators that int8 does not have.
+REAL_ONLY = ("softmax", "layer_norm", "instance_norm", "mean", "attention", "transposed")
 
 
 def next_multiple(size):
@@ -167,11 +191,33 @@ def next_multiple(size):
 class Case:
     """One size of a sweep."""
 
-    def __init__(self, options, folder, size, made):
-        self.options, self.size, self.time, self.vectors = options, size, float("inf"), 1
-        source = folder / f"{size}.onnx"
+    def __init__(self):
+        self.time, self.vectors = float("inf"), 1
+
+
+def joined(models):
+    """Returns one model of several independent ones, a dictionary from sizes. A node's name begins with its size."""
+    graphs = []
+    for size, made in models.items():
+        graph = compose.add_prefix(made, f"{size}/").graph
+        for node in graph.node:
+            node.name = f"{size}/{node.op_type}"
+        graphs.append(graph)
+    parts = [[entry for graph in graphs for entry in getattr(graph, part)]
+             for part in ("node", "input", "output", "initializer")]
+    made = helper.make_graph(parts[0], "sizes", *parts[1:])
+    return helper.make_model(made, opset_imports=next(iter(models.values())).opset_import, ir_version=8)
+
+
+class Group:
+    """The sizes up to a multiple of 8, which are measured in one program, so that other load on the machine affects them
+    equally. `cases` has them by size."""
+
+    def __init__(self, options, folder, models):
+        self.options, self.cases = options, {size: Case() for size in models}
+        source = folder / f"{max(models)}.onnx"
         self.artifact = source.with_suffix(".gantry")
-        onnx.save(made, source)
+        onnx.save(joined(models), source)
         self.tool("compile", source, "-p", options.profile, "--separate-kernels", "-o", self.artifact)
 
     def tool(self, *arguments):
@@ -179,23 +225,36 @@ class Case:
         done = subprocess.run([self.options.gantry, *arguments], capture_output=True, text=True,
                               env={"LP_NUM_THREADS": "1", **os.environ})
         if done.returncode != 0:
-            sys.exit(f"\nsize {self.size}: {done.stderr.strip()}")
+            sys.exit(f"\nsizes {', '.join(map(str, self.cases))}: {done.stderr.strip()}")
         return done.stdout
 
     def measure(self):
-        report = json.loads(self.tool("bench", self.artifact, "--json", "--seconds", str(self.options.seconds)))
-        self.time = min(self.time, sum(entry["min_ns"] / 1e3 for entry in report["dispatches"]))
+        seconds = self.options.seconds * len(self.cases)
+        report = json.loads(self.tool("bench", self.artifact, "--json", "--seconds", str(seconds)))
+        times = dict.fromkeys(self.cases, 0)
+        for entry in report["dispatches"]:
+            times[int(entry["name"].split("/")[0])] += entry["min_ns"] / 1e3
+        for size, time in times.items():
+            self.cases[size].time = min(self.cases[size].time, time)
 
     def predict(self):
-        """Sets the predicted time and the share of vector accesses. A kernel may have several variants, which divide its
-        result differently; a device of the profile runs the one with the highest `grid`."""
+        """Sets the predicted times and the shares of vector accesses, in which a kernel counts once for each workgroup. A
+        kernel may have several variants, which divide its result differently; a device of the profile runs the one with
+        the highest `grid`."""
         program = json.loads(self.tool("inspect", self.artifact, "--json"))
         kernels = {kernel["name"]: max(kernel["variants"], key=lambda variant: variant["grid"])
                    for kernel in program["kernels"]}
-        chosen = [kernels[command["kernel"]] for command in program["commands"] if command["kind"] == "dispatch"]
-        self.time = sum(variant["predicted_cost"] for variant in chosen)
-        accesses = sum(variant["accesses"] for variant in chosen)
-        self.vectors = sum(variant["vector_accesses"] for variant in chosen) / max(1, accesses)
+        accesses, vectors, times = (dict.fromkeys(self.cases, 0) for _ in range(3))
+        for command in program["commands"]:
+            if command["kind"] == "dispatch":
+                size, variant = int(command["name"].split("/")[0]), kernels[command["kernel"]]
+                grids = [*command["workgroups"], *command.get("other_workgroups", [])]
+                workgroups = math.prod(grids[3 * variant["grid"]:][:3])
+                accesses[size] += workgroups * variant["accesses"]
+                vectors[size] += workgroups * variant["vector_accesses"]
+                times[size] += variant["predicted_cost"]
+        for size, case in self.cases.items():
+            case.time, case.vectors = times[size], vectors[size] / max(1, accesses[size])
 
 
 def sweep(options, name):
@@ -204,28 +263,27 @@ def sweep(options, name):
     if options.large:
         sizes |= {around + step for around in LARGE for step in range(-3, 4)}
     sizes |= {next_multiple(size) for size in sizes}
-    ops = Operators(options.type)
+    ops, groups = Operators(options.type), []
+    progress = functools.partial(print, end="", file=sys.stderr) if sys.stderr.isatty() else lambda text: None
     with tempfile.TemporaryDirectory() as folder:
-        cases = []
-        for done, size in enumerate(sorted(sizes), 1):
-            print(f"\r{name}: compiles {done} of {len(sizes)}", end="", file=sys.stderr)
-            cases.append(Case(options, pathlib.Path(folder), size, SWEEPS[name](ops, size)))
+        multiples = sorted({next_multiple(size) for size in sizes})
+        for done, multiple in enumerate(multiples, 1):
+            progress(f"\r{name}: compiles {done} of {len(multiples)} groups   ")
+            models = {size: SWEEPS[name](ops, size) for size in sorted(sizes) if next_multiple(size) == multiple}
+            groups.append(Group(options, pathlib.Path(folder), models))
             if options.predicted:
-                cases[-1].predict()
+                groups[-1].predict()
         for round_number in range(0 if options.predicted else options.rounds):
-            for case in cases:
-                print(f"\r{name}: round {round_number + 1} of {options.rounds}, size {case.size}   ", end="",
-                      file=sys.stderr)
-                case.measure()
-        by_size = {case.size: case for case in cases}
+            for group in groups:
+                progress(f"\r{name}: round {round_number + 1} of {options.rounds}, size {max(group.cases)}   ")
+                group.measure()
         for round_number in range(0 if options.predicted else EXTRA_ROUNDS):
-            beyond = {size for excess, _, size in excesses(by_size) if excess > 1}
-            print(f"\r{name}: round {round_number + 1} of up to {EXTRA_ROUNDS} of {len(beyond)} sizes beyond the limit   ",
-                  end="", file=sys.stderr)
-            for size in sorted(beyond | {next_multiple(size) for size in beyond}):
-                by_size[size].measure()
-        print("\r" + " " * 80 + "\r", end="", file=sys.stderr)
-    return by_size
+            near = [group for group in groups if excesses(group.cases)[0][0] > NEAR_LIMIT]
+            progress(f"\r{name}: round {round_number + 1} of {EXTRA_ROUNDS} of {len(near)} groups near the limit   ")
+            for group in near:
+                group.measure()
+        progress("\r" + " " * 80 + "\r")
+    return {size: case for group in groups for size, case in group.cases.items()}
 
 
 def excesses(cases):

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""Compares two builds of Gantry on models: arena, copies, bytes moved, compile time and run time.
+"""Compares two builds of Gantry on models: arena, copies, bytes moved, artifact, compile time and run time.
 
     compare_builds.py OLD NEW MODEL.onnx... [--rounds 5] [--threads 1] [--options "--no-strips"]
 
 OLD and NEW are build folders (build/release) or their `gantry` tools. Both builds compile each model. Then they run it
 in turns, so that other load on the machine affects both equally. The columns "arena MiB" and "ratio" compare the arena,
 the memory of the tensors that exist only during a run. The column "copies" counts the commands that only copy a tensor;
-"moved" is the ratio of the bytes of all commands' operands and results. For the run time, each round counts with its
-fastest run; "run ms" has the medians of the rounds, and the last column their ratio. All ratios are NEW divided by OLD,
-so a ratio below 1 means that NEW is better. The exit code is 1 if a build fails on a model.
+"moved" is the ratio of the bytes of all commands' operands and results, "file" that of the artifacts' sizes. For the
+run time, each round counts with its fastest run; "run ms" has the medians of the rounds, and the last column their
+ratio. All ratios are NEW divided by OLD, so a ratio below 1 means that NEW is better. The exit code is 1 if a build
+fails on a model, or if a ratio exceeds its limit (--limit-...); the end of the model's line then names the ratios that
+do.
 
 Examples:
     compare_builds.py ../old/build/release build/release ../shared/models/*/model.onnx
+    compare_builds.py ../old/build/release build/release vgg11.onnx --limit-arena 1 --limit-run 1.02
     compare_builds.py ../old/build/release build/release resnet18.onnx --options "--memory-budget 2MiB" --rounds 9
 """
 import argparse
@@ -59,6 +62,7 @@ class Build:
                           if command.get("copy_reason") or command["kind"] == "copy"),
             "moved": sum(moved) if all(isinstance(size, int) for size in moved) else None,
             "compile": seconds,
+            "file": self.artifact.stat().st_size,
         }
 
     def best(self, dims, seconds, threads):
@@ -83,10 +87,15 @@ def compare(model, builds, options):
             times[b].append(builds[b].best(options.dim, options.seconds, options.threads))
     medians = [statistics.median(one) for one in times]
     old, new = measures
-    return [f"{mebibytes(old['arena'])} {mebibytes(new['arena'])}", ratio(old["arena"], new["arena"]),
-            f"{old['copies']} {new['copies']}", ratio(old["moved"], new["moved"]),
-            f"{old['compile']:.1f} {new['compile']:.1f}", f"{medians[0]:.2f} {medians[1]:.2f}",
-            ratio(*medians)]
+    beyond = [name for name, values, limit in (("arena", (old["arena"], new["arena"]), options.limit_arena),
+                                               ("file", (old["file"], new["file"]), options.limit_file),
+                                               ("run", medians, options.limit_run),
+                                               ("compile", (old["compile"], new["compile"]), options.limit_compile))
+              if limit and None not in values and values[1] > limit * values[0]]
+    return beyond, [f"{mebibytes(old['arena'])} {mebibytes(new['arena'])}", ratio(old["arena"], new["arena"]),
+                    f"{old['copies']} {new['copies']}", ratio(old["moved"], new["moved"]), ratio(old["file"], new["file"]),
+                    f"{old['compile']:.1f} {new['compile']:.1f}", f"{medians[0]:.2f} {medians[1]:.2f}",
+                    ratio(*medians)]
 
 
 def main():
@@ -100,10 +109,12 @@ def main():
                         help="threads of the software device; more are noisier (default 1)")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=N",
                         help="the size of a dynamic dimension (may be repeated)")
+    for name, what in (("arena", "arenas"), ("file", "artifacts' sizes"), ("run", "run times"), ("compile", "compile times")):
+        parser.add_argument(f"--limit-{name}", type=float, metavar="RATIO", help=f"the largest ratio of the {what}")
     parser.add_argument("--options", default="", help="options of `gantry compile`, for example \"--no-strips\"")
     options = parser.parse_args()
-    titles = ["model", "arena MiB", "ratio", "copies", "moved", "compile s", "run ms", "ratio"]
-    widths = [26, 15, 6, 9, 6, 12, 18, 6]
+    titles = ["model", "arena MiB", "ratio", "copies", "moved", "file", "compile s", "run ms", "ratio"]
+    widths = [26, 15, 6, 9, 6, 6, 12, 18, 6]
     print("  ".join(f"{title:<{width}}" for title, width in zip(titles, widths)), flush=True)
     failed = False
     with tempfile.TemporaryDirectory() as scratch:
@@ -114,8 +125,10 @@ def main():
             name = path.parent.name if path.stem == "model" else path.stem
             print(f"{name:<26}  ", end="", flush=True)
             try:
-                print("  ".join(f"{cell:<{width}}" for cell, width in zip(compare(model, builds, options), widths[1:])),
-                      flush=True)
+                beyond, cells = compare(model, builds, options)
+                print("  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths[1:])) +
+                      (f"  beyond the limit: {', '.join(beyond)}" if beyond else ""), flush=True)
+                failed |= bool(beyond)
             except RuntimeError as error:
                 failed = True
                 print(error, flush=True)

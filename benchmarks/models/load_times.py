@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Measures how long models take from a cold start to their first answer.
 
-    benchmarks/models/load_times.py [--gantry TOOL] [--profile P] [--json FILE] [--limit S] [--dim NAME=N]
+    benchmarks/models/load_times.py [--gantry TOOL] [--profile P ...] [--json FILE] [--limit S] [--dim NAME=N]
                                     MODEL ...
 
-Each model is compiled, and then loaded and run in another process, with empty caches: Mesa's shader cache is off, and
-Gantry's cache folder is new. Columns: wall and CPU seconds of `gantry compile`, the size of the artifact (the compiled
-model), the number of pipelines, the seconds of the load (in which the driver compiles the pipelines) and of the first
-run, the median of later runs ("run"), and the load plus the first run less the median of later runs ("beyond"). A row
-is marked, and the exit code is 1, if the compilation takes more than 10 s or "beyond" is more than --limit seconds (8
-by default). Standard library only.
+Each model is compiled, by default for the profiles of this machine as `gantry compile` does, and then loaded and run in
+another process, with empty caches: Mesa's shader cache is off, and Gantry's cache folder is new. Columns: wall and CPU
+seconds of `gantry compile`, the size of the artifact (the compiled model), the number of pipelines, the seconds of the
+load (in which the driver compiles the pipelines) and of the first run, the median of later runs ("run"), and the load
+plus the first run less the median of later runs ("beyond"). A row is marked, and the exit code is 1, if the compilation
+takes more than 10 s or "beyond" is more than --limit seconds (8 by default). Standard library only.
 """
 import argparse
 import json
@@ -46,7 +46,8 @@ def measure(model, options):
     with tempfile.TemporaryDirectory(prefix="gantry-load-") as folder:
         environment = dict(os.environ, GANTRY_CACHE_DIR=folder, MESA_SHADER_CACHE_DISABLE="true")
         artifact = pathlib.Path(folder, "model.gantry")
-        _, wall, cpu = call([options.gantry, "compile", model, "-p", options.profile, "-o", artifact], environment)
+        profiles = [word for profile in options.profile for word in ("-p", profile)]
+        _, wall, cpu = call([options.gantry, "compile", model, *profiles, "-o", artifact], environment)
         # Only symbols that the model has may be set.
         program = json.loads(call([options.gantry, "inspect", artifact, "--json"], environment)[0])
         names = {symbol["name"] for symbol in program["symbols"]}
@@ -64,7 +65,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("models", nargs="+", type=pathlib.Path, metavar="MODEL")
     parser.add_argument("--gantry", type=pathlib.Path, default=ROOT / "build/release/bin/gantry")
-    parser.add_argument("--profile", default="vulkan:lavapipe")
+    parser.add_argument("--profile", action="append", default=[], metavar="P")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--limit", type=float, default=8, metavar="S")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=N")

@@ -23,11 +23,12 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 
 import numpy as np
 import torch
 import torchvision
+
+from torchvision_models import export
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEFAULTS = ["squeezenet1_1", "mobilenet_v2", "mobilenet_v3_small", "shufflenet_v2_x0_5", "efficientnet_b0", "resnet18", "resnet50",
@@ -44,17 +45,6 @@ def call(tool, *arguments):
     if done.returncode:
         raise RuntimeError((done.stderr.strip() or done.stdout.strip() or f"ended with {done.returncode}").splitlines()[-1][:300])
     return done.stdout
-
-
-def export(model, image, path):
-    """Writes the model as ONNX, with the exporter that every version of PyTorch from 1.13 on has."""
-    arguments = {"input_names": ["x"], "output_names": ["y"], "opset_version": 17 if torch.__version__ >= "2" else 16}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            torch.onnx.export(model, (image,), str(path), dynamo=False, **arguments)
-        except TypeError:
-            torch.onnx.export(model, (image,), str(path), **arguments)
 
 
 def pytorch(model, image):

@@ -26,17 +26,6 @@ KERNELS = ["conv3x3", "matmul", "matvec"]
 PROFILE = "vulkan:lavapipe"
 
 
-def export(name, folder):
-    import torch
-    import torchvision
-    path = folder / f"{name}.onnx"
-    torch.manual_seed(1)
-    network = getattr(torchvision.models, name)(weights=None).eval()
-    torch.onnx.export(network, torch.rand(1, 3, 224, 224), str(path), opset_version=14, input_names=["image"],
-                      output_names=["logits"])
-    return path
-
-
 def model_of(name, folder):
     if pathlib.Path(name).exists():
         return pathlib.Path(name)
@@ -44,7 +33,10 @@ def model_of(name, folder):
         maker = ROOT / "benchmarks/kernels/make_models.py"
         subprocess.run([sys.executable, maker, folder, "--only", name], check=True, stdout=subprocess.DEVNULL)
         return folder / f"{name}.onnx"
-    return export(name, folder)
+    from torchvision_models import export, make  # Needs PyTorch, which files and kernels do not.
+    path = folder / f"{name}.onnx"
+    export(*make(name), path)
+    return path
 
 
 def main():
