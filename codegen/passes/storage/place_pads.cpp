@@ -56,9 +56,10 @@ struct PlacePadsPass : impl::PlacePadsBase<PlacePadsPass> {
 
   /// Returns whether the padded tensor is stored, and the pad's source has no other reader.
   static bool isStored(tensor::PadOp pad) {
-    return pad.getType().hasStaticShape() && pad.getSourceType().hasStaticShape() &&
-           matchPattern(pad.getConstantPaddingValue(), m_Constant()) &&
-           pad.getSource().hasOneUse() && llvm::any_of(pad->getUsers(), [](Operation *user) {
+    const Value padding = pad.getConstantPaddingValue(); // Null if it depends on the index.
+    return pad.getType().hasStaticShape() && pad.getSourceType().hasStaticShape() && padding &&
+           matchPattern(padding, m_Constant()) && pad.getSource().hasOneUse() &&
+           llvm::any_of(pad->getUsers(), [](Operation *user) {
              return isa<func::ReturnOp>(user) || isReshape(user);
            });
   }

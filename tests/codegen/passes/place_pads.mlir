@@ -100,3 +100,19 @@ func.func @read(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<69x66xf3
   } -> tensor<69x66xf32>
   return %y : tensor<69x66xf32>
 }
+
+// -----
+
+// The padding depends on the index, so no dispatch can fill the border with a constant.
+// CHECK-LABEL: func @index_padding
+// CHECK: tensor.pad
+// CHECK-NOT: tensor.concat
+func.func @index_padding(%x: tensor<64x64xf32>) -> tensor<69x66xf32> {
+  %padded = tensor.pad %x low[1, 0] high[4, 2] {
+  ^bb0(%i: index, %j: index):
+    %k = arith.index_cast %i : index to i32
+    %f = arith.sitofp %k : i32 to f32
+    tensor.yield %f : f32
+  } : tensor<64x64xf32> to tensor<69x66xf32>
+  return %padded : tensor<69x66xf32>
+}
