@@ -28,15 +28,11 @@ namespace {
 constexpr int64_t kBlock = 4;
 
 // The unit of the costs below is the time to copy one element. They were measured on the software
-// device with benchmarks/kernels/concats.py. Each of the first three is the additional cost of an
-// access that a view makes slower.
-// The first two apply to images that are not stored in blocks of channels because of the view.
+// device with benchmarks/kernels/concats.py. The first two are the additional costs of an access to
+// an image that is not stored in blocks of channels because of the view.
 // kUnblockedAccess is for images whose rows (or planes, for operators that read no windows) consist
 // of whole vectors of four elements; kUnblockedOddAccess is for the others.
 constexpr double kUnblockedAccess = 0.1, kUnblockedOddAccess = 0.6;
-// This cost applies to tensors whose rows do not begin at multiples of four elements, so that they
-// cannot be accessed as vectors.
-constexpr double kOddRowAccess = 0.4;
 constexpr double kCopyDispatch = 7000; // The fixed cost of a copy's dispatch (kernel launch).
 // A matmul or convolution loads an element of an operand once for each group of this many results
 // that need the element.

@@ -3,6 +3,7 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/passes.h"
+#include "codegen/passes/storage/placement.h"
 #include "codegen/passes/tensor_dims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,10 +20,6 @@ namespace gantry::codegen {
 using namespace mlir;
 
 namespace {
-
-// The additional cost of writing an element of a row that does not begin at a multiple of four
-// elements, in units of the copy of one element (place_concats.cpp).
-constexpr double kOddRowAccess = 0.4;
 
 bool isReshape(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
 

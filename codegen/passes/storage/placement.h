@@ -19,6 +19,11 @@
 
 namespace gantry::codegen {
 
+/// The additional cost of an access to an element of a tensor whose rows do not begin at multiples
+/// of four elements, so that they cannot be accessed as vectors. The unit is the time to copy one
+/// element (benchmarks/kernels/concats.py).
+inline constexpr double kOddRowAccess = 0.4;
+
 /// The place of a tensor in memory.
 struct Placement {
   /// The tensor that covers the whole storage: the result of the outermost gantry.concat that the
