@@ -66,8 +66,11 @@ def pack(options):
         scratch = pathlib.Path(scratch)
         (scratch / LIBRARIES).mkdir()
         needed = {}
-        for program in programs:
+        compiler = build / "lib/libgantry_compiler.so.0"  # The gantry tool loads it when it compiles.
+        loaded = {compiler.name: compiler} if compiler.exists() else {}
+        for program in [*programs, *loaded.values()]:
             needed.update(shared_libraries(program))
+        needed.update(loaded)
         for name, path in needed.items():
             if any(name.startswith(word) for word in options.without):
                 subprocess.run(["cc", "-shared", f"-Wl,-soname,{name}", "-x", "c", "/dev/null", "-o",

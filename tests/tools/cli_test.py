@@ -39,6 +39,19 @@ class Usage(Tool):
             self.assertIn(f"gantry {command}", text_of_command)
         self.assertRegex(self.works("--version"), r"^gantry \d+\.\d+\.\d+\n$")
 
+    def test_only_compilations_load_the_compiler(self):
+        """The compiler's library and MLIR take a tenth of a second to load."""
+        def loads_compiler(*words):
+            done = self.call(*words, cwd=self.folder, env={"LD_DEBUG": "libs"})
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("libgantry.so", done.stderr)  # LD_DEBUG has an effect.
+            return "libgantry_compiler.so" in done.stderr
+        for words in (("--version",), ("help", "compile"), ("devices",), ("inspect", self.artifact),
+                      ("run", self.artifact, "--random", "1"), ("bench", self.artifact, "--runs", "1"), ("cache",)):
+            with self.subTest(words[0]):
+                self.assertFalse(loads_compiler(*words))
+        self.assertTrue(loads_compiler("compile", self.model))
+
     def test_wrong_usage(self):
         self.fails(1, "--help")
         self.fails(1, "no command 'nonsense'; the commands are compile, ", "nonsense")

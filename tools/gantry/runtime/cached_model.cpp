@@ -4,6 +4,7 @@
 #include "tools/gantry/cache/model_cache.h"
 #include "tools/gantry/commands/commands.h"
 #include "tools/gantry/io/file.h"
+#include "tools/gantry/runtime/compiler_library.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -58,7 +59,7 @@ std::string textOf(const CompileRequest &request) {
 bool isCacheable(const CompileRequest &request) {
   return request.useCache && request.tileCandidate == 0 && request.dumpIr.empty() &&
          request.dumpSpirv.empty() && request.dumpNative.empty() && request.reproducer.empty() &&
-         *gantry_compiler_identity() != '\0';
+         *compiler().identity() != '\0';
 }
 
 void note(const std::string &why) {
@@ -162,7 +163,7 @@ LoadedModel compileOrFind(const std::string &model, const CompileRequest &reques
   const uint64_t limit = cacheLimit();
   if (!isCacheable(request) || limit == 0)
     return compileOnly(model, request);
-  const ModelCache::Request wanted{model, textOf(request), gantry_compiler_identity()};
+  const ModelCache::Request wanted{model, textOf(request), compiler().identity()};
   const auto cache = ModelCache::open(limit);
   const auto key = ModelCache::keyOf(wanted);
   if (!cache.isOk())

@@ -2,6 +2,7 @@
 #include "tools/gantry/runtime/model.h"
 
 #include "tools/gantry/runtime/cached_model.h"
+#include "tools/gantry/runtime/compiler_library.h"
 #include "tools/gantry/io/file.h"
 #include "tools/gantry/io/npy.h"
 
@@ -178,7 +179,7 @@ CompileReport compileModel(const std::string &model, const std::string &output,
   options.diagnostic = Diagnostics::tell;
   options.progress = Diagnostics::advance;
   options.user = &diagnostics;
-  diagnostics.checkResult(gantry_compile(model.c_str(), output.c_str(), &options), model);
+  diagnostics.checkResult(compiler().compile(model.c_str(), output.c_str(), &options), model);
   for (const std::string &warning : diagnostics.report.warnings)
     printWarning(warning);
   return std::move(diagnostics.report);
@@ -329,9 +330,9 @@ Tensor readTensor(const std::string &path) {
   void *data = nullptr;
   size_t sizeBytes = 0;
   char *name = nullptr;
-  diagnostics.checkResult(gantry_read_tensor_proto(path.c_str(), &type, &rank, dims, &data,
-                                                   &sizeBytes, &name, Diagnostics::tell,
-                                                   &diagnostics),
+  diagnostics.checkResult(compiler().readTensorProto(path.c_str(), &type, &rank, dims, &data,
+                                                     &sizeBytes, &name, Diagnostics::tell,
+                                                     &diagnostics),
                           path);
   Tensor tensor{static_cast<gantry_type_t>(type), {dims, dims + rank}, {}};
   const auto *bytes = static_cast<const uint8_t *>(data);

@@ -1,0 +1,22 @@
+// The compiler's library, libgantry_compiler.so, which is loaded when a command first needs it. It
+// and MLIR take a tenth of a second to load, and most commands do not compile.
+//
+// Threads: any.
+#pragma once
+
+#include <gantry/compiler.h>
+
+namespace gantry::tool {
+
+/// The functions of gantry/compiler.h that the tool uses.
+struct Compiler {
+  decltype(&gantry_compile) compile;
+  decltype(&gantry_compiler_identity) identity;
+  decltype(&gantry_read_tensor_proto) readTensorProto;
+};
+
+/// Returns the compiler. The first call loads the library, which is searched in the folders of the
+/// tool's run path; the library stays loaded. Throws ToolError if this fails.
+const Compiler &compiler();
+
+} // namespace gantry::tool
