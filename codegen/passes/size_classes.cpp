@@ -158,7 +158,8 @@ void SizeClasses::addGeneric(linalg::GenericOp op) {
           if (auto loop = loopOf(part))
             fixed.set(*loop);
         });
-  // The body of a reduction that uses a loop's index may not ignore additional steps of this loop.
+  // If the body of a reduction uses a loop's index, additional steps of this loop could change the
+  // result, so the loop keeps its size.
   op.walk([&](linalg::IndexOp index) {
     if (op.getNumReductionLoops() > 0)
       fixed.set(static_cast<unsigned>(index.getDim()));

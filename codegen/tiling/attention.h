@@ -40,8 +40,8 @@ struct Attention {
   unsigned valueLoop() const;
 };
 
-/// Returns the attention whose last matmul is `product`, or none. The sums of `product` must be
-/// f32.
+/// Returns the attention whose last matmul is `product`. Returns none if there is no attention, or
+/// if the sums of `product` are not f32.
 std::optional<Attention> attentionOf(mlir::linalg::GenericOp product);
 
 /// Returns the first attention in a kernel's function on tensors, or none.

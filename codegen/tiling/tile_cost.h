@@ -27,8 +27,10 @@ namespace gantry::codegen {
 /// that use shared memory.
 enum class CostModel : uint8_t { kStorageBuffers, kTexels, kStaged };
 
-/// Returns the model with which kernels of this kind can be compared with the other kernels that
-/// are generated for the profile.
+/// Returns the model for kernels of this kind, if they are generated for the profile. If the
+/// profile prefers texel loads, texel kernels have kTexels and other kernels kStorageBuffers.
+/// Otherwise all kernels have one model: kStorageBuffers if the profile has neither shared memory
+/// nor subgroups, and kStaged if it has one of them.
 CostModel costModelOf(const DeviceProfile &profile, TileKind kind);
 
 struct PredictedTile {

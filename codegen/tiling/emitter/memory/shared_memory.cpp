@@ -10,7 +10,9 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kMaxUnrolledRounds = 8;  // Copies that take more rounds become a loop.
+/// In a round of forElements(), each invocation handles one group of elements. More rounds than
+/// this become a loop; fewer are unrolled.
+constexpr int64_t kMaxUnrolledRounds = 8;
 constexpr int64_t kMaxBoxExtent = 1 << 24; // Larger extents count as unbounded.
 
 } // namespace
