@@ -58,6 +58,7 @@ void addOperatorPasses(OpPassManager &program, const CompileOptions &options,
                        const DeviceProfile &profile) {
   const bool hasDotProducts = profile.features.integerDotProduct;
   program.addPass(createCSEPass());
+  program.addPass(createOrderStates());
   program.addPass(createSumIntegers());
   if (hasDotProducts)
     program.addPass(createCenterZeroPoints());
@@ -290,9 +291,10 @@ Status declareStates(ModuleOp module, const std::vector<StatePair> &states) {
         return refuse("the input is " + typeText(before) + ", but the output '" + pair.output +
                       "' is " + typeText(after));
     }
-    function.setArgAttr(
-        argument, StateAttr::name,
-        StateAttr::get(module.getContext(), result, known ? known.getInitial() : ElementsAttr()));
+    function.setArgAttr(argument, StateAttr::name,
+                        StateAttr::get(module.getContext(), result,
+                                       known ? known.getInitial() : ElementsAttr(),
+                                       known ? known.getOrder() : llvm::ArrayRef<int64_t>()));
   }
   return {};
 }

@@ -118,7 +118,7 @@ def Gantry_DimAttr : Gantry_Attr<"Dim", "dim"> {
 def Gantry_PortAttr : Gantry_Attr<"Port", "port"> {
   let summary = "an input or an output of the program";
   let description = [{
-    The name is not empty. `dims` has one entry for each dimension of an input, and none for an
+    The name is not empty. `dims` has one entry for each dimension of the argument, and none for an
     output. The ranges of two dimensions with the same name must overlap, because both dimensions
     have the same size. MLIR's integers are signless: `is_unsigned` says that the model's integers
     are unsigned. If `donated` is set, a run may reuse the memory of the input.
@@ -141,13 +141,21 @@ def Gantry_StateAttr : Gantry_Attr<"State", "state"> {
     argument's element type and rank. If `result` is -1, runs only read the buffer. `initial` is the
     value of the buffer before the first run.
 
+    The buffer holds the value in row-major order of the argument's type. If `order` is not empty,
+    this type is not that of the model's input: dimension i of the argument, and of the result, is
+    dimension order[i] of the input and of the output that the caller sees. order-states sets it.
+
     ```mlir
     func.func @main(%w: tensor<4xf32> {gantry.state = #gantry.state<result = 0>}) -> tensor<4xf32>
     ```
   }];
   let parameters = (ins Gantry_OptionalInt<"-1">:$result,
-      OptionalParameter<"::mlir::ElementsAttr">:$initial);
+      OptionalParameter<"::mlir::ElementsAttr">:$initial, Gantry_OptionalList<"int64_t">:$order);
   let assemblyFormat = "(`<` struct(params)^ `>`)?";
+  let builders = [AttrBuilder<(ins "int64_t":$result, "::mlir::ElementsAttr":$initial), [{
+    return $_get($_ctxt, result, initial, ::llvm::ArrayRef<int64_t>());
+  }]>];
+  let genVerifyDecl = 1;
 }
 
 def Gantry_RequirementsAttr : Gantry_Attr<"Requirements", "requirements"> {

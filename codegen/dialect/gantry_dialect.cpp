@@ -59,6 +59,11 @@ void GantryDialect::initialize() {
       >();
 }
 
+unsigned portDim(mlir::FunctionOpInterface function, unsigned argument, unsigned dim) {
+  const auto state = argumentAttribute<StateAttr>(function, argument);
+  return state && !state.getOrder().empty() ? static_cast<unsigned>(state.getOrder()[dim]) : dim;
+}
+
 void DispatchOp::build(mlir::OpBuilder &builder, mlir::OperationState &state, mlir::Type result,
                        mlir::ValueRange inputs, mlir::ValueRange dims, mlir::Value flops,
                        llvm::ArrayRef<int64_t> operandDims, llvm::ArrayRef<int64_t> resultDims) {

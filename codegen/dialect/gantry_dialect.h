@@ -71,6 +71,10 @@ inline void setTensorName(mlir::Operation *op, llvm::StringRef name) {
               mlir::StringAttr::get(op->getContext(), name));
 }
 
+/// Returns which dimension of the program's input is dimension `dim` of the argument. It is another
+/// one if the order of a state's dimensions was changed (gantry.state).
+unsigned portDim(mlir::FunctionOpInterface function, unsigned argument, unsigned dim);
+
 /// Copies the tensor name of `from`, if it has one, to `to`.
 inline void copyTensorName(mlir::Operation *from, mlir::Operation *to) {
   if (mlir::StringAttr name = tensorName(from))

@@ -72,6 +72,15 @@ LogicalResult PortAttr::verify(Diagnose error, StringAttr name, llvm::ArrayRef<D
   return success();
 }
 
+LogicalResult StateAttr::verify(Diagnose error, int64_t, ElementsAttr,
+                                llvm::ArrayRef<int64_t> order) {
+  for (int64_t d = 0; d < static_cast<int64_t>(order.size()); ++d)
+    if (!llvm::is_contained(order, d))
+      return error() << "order of a state lacks dimension " << d << "; it must have each of its "
+                     << order.size() << " dimensions once";
+  return success();
+}
+
 LogicalResult RequirementsAttr::verify(Diagnose error, llvm::ArrayRef<StringAttr> symbols,
                                        llvm::ArrayRef<AffineMap> nonNegative) {
   for (AffineMap map : nonNegative)
@@ -419,10 +428,15 @@ LogicalResult GantryDialect::verifyOperationAttribute(Operation *op, NamedAttrib
   return verifyIndices(op, attribute.getValue());
 }
 
-/// Checks that the result that a state refers to exists, and has the argument's element type and a
-/// compatible shape.
+/// Checks that the state's order has as many dimensions as the argument, and that the result that
+/// the state refers to exists, and has the argument's element type and a compatible shape.
 static LogicalResult verifyState(Diagnose error, FunctionOpInterface function, unsigned argument,
                                  StateAttr state) {
+  const auto tensor = dyn_cast<RankedTensorType>(function.getArgumentTypes()[argument]);
+  if (const auto count = static_cast<int64_t>(state.getOrder().size());
+      count != 0 && (!tensor || count != tensor.getRank()))
+    return error() << " has an order of " << count << " dimensions, but the argument is "
+                   << function.getArgumentTypes()[argument];
   const int64_t result = state.getResult();
   if (result == -1)
     return success();

@@ -150,7 +150,7 @@ Status ProgramBuilder::addInputs() {
                      name.c_str());
     for (unsigned d = 0; d < static_cast<unsigned>(type.getRank()); ++d)
       if (type.isDynamicDim(d))
-        addSymbol(dimOf(attribute, d), i, d);
+        addSymbol(dimOf(attribute, d), i, portDim(function_, i, d));
     uint32_t index =
         addValue(argument, isDonatedInput(argument) ? Storage::transient : Storage::input, name);
     program_.values[index]->type = portType(program_.values[index]->type, attribute);
@@ -158,7 +158,7 @@ Status ProgramBuilder::addInputs() {
     auto port = std::make_unique<artifact::PortT>();
     port->name = name;
     port->type = program_.values[index]->type;
-    port->dims = program_.values[index]->dims;
+    port->dims = portDims(argumentAttribute<StateAttr>(function_, i), program_.values[index]->dims);
     port->value = index;
     program_.inputs.push_back(std::move(port));
   }

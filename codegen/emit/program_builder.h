@@ -60,7 +60,7 @@ private:
   // Functions for outputs and states, in program_ports.cpp. A state is an input and an output that
   // share one buffer across runs.
   Status addOutputs(mlir::func::ReturnOp end);
-  Status addOutput(mlir::func::ReturnOp end, unsigned result, uint32_t value);
+  Status addOutput(mlir::func::ReturnOp end, unsigned result, uint32_t value, StateAttr state = {});
   /// A copy of a state's next value to the state's buffer, and the reason why no dispatch writes
   /// the value there.
   struct StateCopy {
@@ -115,6 +115,10 @@ private:
   /// as indices in Program.values, by the tensor that covers the whole storage.
   llvm::MapVector<mlir::Value, llvm::SmallVector<uint32_t>> shared_;
 };
+
+/// Returns the dimensions of a port from those of the function's argument or result. They are in
+/// another order if the port belongs to a state whose order was changed. state: may be null.
+std::vector<uint32_t> portDims(StateAttr state, llvm::ArrayRef<uint32_t> dims);
 
 /// Returns the element type that a port, an input or an output, has in the model. `type` comes from
 /// MLIR's signless integers and is signed; the port's attribute says whether the model's integers

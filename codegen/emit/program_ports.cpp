@@ -76,6 +76,14 @@ artifact::ElementType portType(artifact::ElementType type, PortAttr port) {
   }
 }
 
+std::vector<uint32_t> portDims(StateAttr state, llvm::ArrayRef<uint32_t> dims) {
+  std::vector<uint32_t> ordered(dims.begin(), dims.end());
+  if (state)
+    for (auto [i, dim] : llvm::enumerate(state.getOrder()))
+      ordered[dim] = dims[i];
+  return ordered;
+}
+
 /// Returns the port attribute of a result of the function, and sets `name` to the port's name.
 PortAttr ProgramBuilder::resultPort(unsigned result, std::string &name) {
   const auto attribute = resultAttribute<PortAttr>(function_, result);
@@ -153,14 +161,15 @@ void ProgramBuilder::placeScatters() {
   }
 }
 
-/// Adds the port of a result whose value is `value`.
-Status ProgramBuilder::addOutput(func::ReturnOp end, unsigned result, uint32_t value) {
+/// Adds the port of a result whose value is `value`. state: the state whose next value the result
+/// is, or null.
+Status ProgramBuilder::addOutput(func::ReturnOp end, unsigned result, uint32_t value,
+                                 StateAttr state) {
   auto port = std::make_unique<artifact::PortT>();
   const PortAttr attribute = resultPort(result, port->name);
   program_.values[value]->type = portType(program_.values[value]->type, attribute);
   port->type = program_.values[value]->type;
-  auto dims = dimsOf(end.getOperand(result));
-  port->dims.assign(dims.begin(), dims.end());
+  port->dims = portDims(state, dimsOf(end.getOperand(result)));
   port->value = value;
   program_.outputs[result] = std::move(port);
   return Status::ok();
@@ -174,6 +183,7 @@ Status ProgramBuilder::addStateOutput(func::ReturnOp end, unsigned argument,
   auto state = std::make_unique<artifact::StateT>();
   state->name = program_.inputs[argument]->name;
   state->input = argument;
+  state->order.assign(attribute.getOrder().begin(), attribute.getOrder().end());
   if (attribute.getResult() >= 0) {
     const auto result = static_cast<unsigned>(attribute.getResult());
     if (program_.outputs[result])
@@ -196,7 +206,7 @@ Status ProgramBuilder::addStateOutput(func::ReturnOp end, unsigned argument,
       index = addValue(returned, Storage::output, name);
       copies.push_back({source, index, std::move(why)});
     }
-    GANTRY_RETURN_IF_ERROR(addOutput(end, result, index));
+    GANTRY_RETURN_IF_ERROR(addOutput(end, result, index, attribute));
   }
   program_.states.push_back(std::move(state));
   return Status::ok();

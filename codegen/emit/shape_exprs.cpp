@@ -122,7 +122,9 @@ uint32_t ShapeExprs::of(Value value) {
     const auto port = argumentAttribute<PortAttr>(function, argument.getArgNumber());
     if (port && *dim.getConstantIndex() < static_cast<int64_t>(port.getDims().size()))
       name = port.getDims()[*dim.getConstantIndex()].getName().str();
-    result = symbol(name, argument.getArgNumber(), *dim.getConstantIndex());
+    result = symbol(
+        name, argument.getArgNumber(),
+        portDim(function, argument.getArgNumber(), static_cast<unsigned>(*dim.getConstantIndex())));
   } else if (auto apply = dyn_cast_or_null<affine::AffineApplyOp>(op)) {
     AffineMap map = apply.getAffineMap();
     llvm::SmallVector<uint32_t> operands;

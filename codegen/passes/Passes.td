@@ -442,6 +442,42 @@ def OrderDispatches : Pass<"order-dispatches", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }
 
+def OrderStates : Pass<"order-states", "::mlir::func::FuncOp"> {
+  let summary = "store states such that they can grow in place";
+  let description = [{
+    A state (`gantry.state`) grows if its next value is a `tensor.concat` that appends rows to it.
+    An example is a cache of keys with the dimensions batch, head, row and element. In row-major
+    order, the new rows of a head would follow the old rows of the same head, so the rows of all
+    other heads would have to move. The pass therefore makes the dimension of the rows the first one
+    of the state and of its next value. place-scatters then writes the new rows after the old ones.
+
+    Operators read the state, or its next value, through a transposition, which form-dispatches
+    usually makes part of their dispatches. The runtime permutes the value when a caller writes or
+    reads the state; `order` of `gantry.state` tells how.
+
+    The pass changes a state that grows if nothing but the concatenation reads it, and if the
+    function returns the concatenation itself and not a reshape of it. Programs that share a state
+    need the same order. The pass therefore also changes a state that the function only reads or
+    only writes, if one of its dimensions is dynamic; this dimension becomes the first.
+
+    Before:
+    ```mlir
+    func.func @main(%s: tensor<1x4x?x64xf32> {gantry.state = #gantry.state<result = 0>}, …) {
+      %n = tensor.concat dim(2) %s, %k : (tensor<1x4x?x64xf32>, tensor<1x4x1x64xf32>) -> …
+      return %n : tensor<1x4x?x64xf32> }
+    ```
+    After:
+    ```mlir
+    func.func @main(%s: tensor<?x1x4x64xf32> {gantry.state = #gantry.state<result = 0, order = [2, 0, 1, 3]>}, …) {
+      %t = transpose %k : tensor<1x1x4x64xf32>
+      %n = tensor.concat dim(0) %s, %t : (tensor<?x1x4x64xf32>, tensor<1x1x4x64xf32>) -> …
+      return %n : tensor<?x1x4x64xf32> }
+    ```
+  }];
+  let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
   let summary = "move each dispatch's region into a module of its own";
   let description = [{
@@ -592,7 +628,8 @@ def PlaceScatters : Pass<"place-scatters", "::mlir::func::FuncOp"> {
   let description = [{
     A `tensor.concat` that appends rows to a state, and is the state's next value, becomes a
     `gantry.scatter` of these rows, so that the state grows in place. This needs that nothing else
-    reads the state, and that the dimensions before the concatenated one have the extent 1.
+    reads the state, and that the dimensions before the concatenated one have the extent 1
+    (order-states).
 
     A `gantry.scatter` becomes a dispatch that writes its rows into the storage of its data. This is
     possible if nothing else uses the data, and if the data is computed by the program, or is a

@@ -30,8 +30,8 @@ namespace gantry::artifact {
 /// values that begin after the start of their slot, the range of memory that they share with others
 /// (Value.slot_offset). Version 4 added values that are boxes in others (Value.box). Version 5
 /// added kernel variants that run only if certain sizes are multiples of a number
-/// (KernelVariant.dim_multiples).
-inline constexpr uint32_t kFormatVersion = 5;
+/// (KernelVariant.dim_multiples). Version 6 added orders of states (State.order).
+inline constexpr uint32_t kFormatVersion = 6;
 inline constexpr uint32_t kOldestFormatVersion = 1;
 inline constexpr uint64_t kSectionAlignment = 4096; // Bytes.
 inline constexpr uint64_t kConstantAlignment = 256; // Bytes.

@@ -48,6 +48,8 @@ public:
         GANTRY_RETURN_IF_ERROR(checkOutput(state));
       if (state.initial() != kNone)
         GANTRY_RETURN_IF_ERROR(checkInitial(state));
+      if (state.order() && state.order()->size() != 0)
+        GANTRY_RETURN_IF_ERROR(checkOrder(state));
     }
     return {};
   }
@@ -104,6 +106,18 @@ private:
       return damaged(state, "commands[" + std::to_string(lastRead_[input.value()]) +
                                 "] reads the old value after the new one was written");
     return checkCapacity(state, valueOf(output));
+  }
+
+  /// Returns kDataLoss if the order does not contain each dimension of the state's ports once.
+  Status checkOrder(const State &state) const {
+    const uint32_t rank = program_.inputs()->Get(state.input())->dims()->size();
+    uint64_t seen = 0; // Bit d is set if dimension d was found; a rank is at most 8.
+    for (const uint8_t dim : *state.order())
+      seen |= dim < rank ? uint64_t{1} << dim : 0;
+    if (state.order()->size() != rank || seen != (uint64_t{1} << rank) - 1)
+      return damaged(state,
+                     "its order has not each of the " + std::to_string(rank) + " dimensions once");
+    return {};
   }
 
   Status checkInitial(const State &state) const {

@@ -3,6 +3,9 @@
 // dimensions, and the same symbols and states. The sizes of the dimensions are not compared.
 #include "engine/artifact/verify.h"
 
+#include <algorithm>
+#include <span>
+
 namespace gantry::artifact {
 
 namespace {
@@ -22,13 +25,20 @@ bool sameLists(const List &list, const List &other, Equal equal) {
 
 } // namespace
 
+/// Returns the state's order; an empty one if the state has none.
+static std::span<const uint8_t> orderOf(const State &state) {
+  return state.order() ? std::span(state.order()->data(), state.order()->size())
+                       : std::span<const uint8_t>();
+}
+
 static bool haveSameStates(const Program &root, const Program &variant) {
   const uint32_t count = root.states() ? root.states()->size() : 0;
   if (count == 0 || !variant.states())
     return count == (variant.states() ? variant.states()->size() : 0);
   return sameLists(*root.states(), *variant.states(), [](const State &state, const State &other) {
     return state.input() == other.input() && state.output() == other.output() &&
-           state.capacity_bytes() == other.capacity_bytes();
+           state.capacity_bytes() == other.capacity_bytes() &&
+           std::ranges::equal(orderOf(state), orderOf(other));
   });
 }
 

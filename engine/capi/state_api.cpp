@@ -13,10 +13,11 @@ static_assert(GANTRY_STATE_VALID == static_cast<int>(Condition::kValid));
 static_assert(GANTRY_STATE_INVALID == static_cast<int>(Condition::kInvalid));
 static_assert(SIZE_MAX == GANTRY_NO_OUTPUT);
 
-/// Returns kInvalidArgument if a struct's struct_size (`given`) is smaller than the struct
-/// (`size`), or so large that it was probably not set.
-Status checkStructSize(const char *what, size_t given, size_t size) {
-  if (given >= size && given <= 4096)
+/// Returns kInvalidArgument if a struct's struct_size (`given`) is smaller than minSize, the
+/// struct's size in its first version, or so large that it was probably not set. size: its present
+/// size.
+Status checkStructSize(const char *what, size_t given, size_t minSize, size_t size) {
+  if (given >= minSize && given <= 4096)
     return {};
   return statusf(StatusCode::kInvalidArgument, "%s: struct_size is %zu; set it to its sizeof, %zu",
                  what, given, size);
@@ -84,7 +85,8 @@ gantry_status_t gantry_program_state(const gantry_program_t *program, size_t ind
                                      gantry_state_port_t *info) {
   if (!program || !info)
     return capi::nullArgument("gantry_program_state", program ? "info" : "program");
-  if (const Status valid = checkStructSize("state port", info->struct_size, sizeof(*info));
+  if (const Status valid =
+          checkStructSize("state port", info->struct_size, sizeof(*info), sizeof(*info));
       !valid.isOk())
     return capi::report(valid);
   const std::vector<program::StatePort> &states = program->program->states();
@@ -146,7 +148,10 @@ gantry_status_t gantry_state_get_info(gantry_state_t *state, size_t index,
                                       gantry_state_info_t *info) {
   if (!state || !info)
     return capi::nullArgument("gantry_state_get_info", state ? "info" : "state");
-  if (const Status valid = checkStructSize("state info", info->struct_size, sizeof(*info));
+  // Callers that were built before stored_dims existed have a smaller struct.
+  constexpr size_t kMinSize = offsetof(gantry_state_info_t, stored_dims);
+  if (const Status valid =
+          checkStructSize("state info", info->struct_size, kMinSize, sizeof(*info));
       !valid.isOk())
     return capi::report(valid);
   const std::vector<program::State::Entry> &entries = state->state->entries();
@@ -167,6 +172,8 @@ gantry_status_t gantry_state_get_info(gantry_state_t *state, size_t index,
     info->dims[d] = d < entry.shape.dims.size() ? entry.shape.dims[d] : entry.portDims[d];
   info->size_bytes = entry.sizeBytes;
   info->capacity_bytes = entry.capacityBytes;
+  for (uint32_t d = 0; size >= sizeof(*info) && d < info->rank; ++d)
+    info->stored_dims[d] = entry.order.empty() ? d : entry.order[d];
   return GANTRY_STATUS_OK;
 }
 

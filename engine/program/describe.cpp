@@ -151,6 +151,10 @@ private:
       optionalIndex("output", state.output);
       json_.field("capacity_bytes", state.capacityBytes);
       optionalIndex("initial", state.initial);
+      json_.key("order").beginList();
+      for (const uint8_t dim : state.order)
+        json_.value(uint64_t{dim});
+      json_.endList();
       json_.endObject();
     }
     json_.endList();

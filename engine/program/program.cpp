@@ -42,6 +42,8 @@ std::vector<StatePort> readStates(const artifact::Program &metadata) {
     state.capacityBytes = source.capacity_bytes();
     if (source.initial() != kNone)
       state.initial = source.initial();
+    if (source.order() && !std::is_sorted(source.order()->begin(), source.order()->end()))
+      state.order.assign(source.order()->begin(), source.order()->end());
     states.push_back(std::move(state));
   }
   return states;

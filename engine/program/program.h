@@ -50,6 +50,9 @@ struct StatePort {
   std::optional<uint32_t> output;
   uint64_t capacityBytes = 0;      // Size of the buffer.
   std::optional<uint32_t> initial; // Index of the constant that is the state's first value.
+  /// The order of the value's elements in the buffer: row-major, with dimension order[i] of the
+  /// ports as dimension i. Empty for row-major order of the ports' dimensions.
+  std::vector<uint8_t> order;
 };
 
 /// A loaded artifact, or one variant of it.

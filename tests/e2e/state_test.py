@@ -9,6 +9,7 @@ file and saves them to it, so consecutive runs continue.
 """
 import argparse
 import json
+import math
 import pathlib
 import struct
 import sys
@@ -105,7 +106,7 @@ def updates(test, text, *arguments):
     test.compile(test.model(text), *arguments)
     plan = test.inspect()
     test.expect("the states", plan["states"],
-                [{"name": "arg0", "input": 0, "output": 1, "capacity_bytes": 32, "initial": None}])
+                [{"name": "arg0", "input": 0, "output": 1, "capacity_bytes": 32, "initial": None, "order": []}])
     test.expect("the arena", plan["arena_bytes"], 0)
     test.expect("the copies", test.commands("copy"), [])
     text = test.call("inspect", test.artifact())
@@ -241,6 +242,73 @@ def cache(test):
                 test.write("x.npy", rows, (2, 4)), "--state-in", test.folder / "state")
     test.refuse("which has no upper limit", "compile", test.model(CACHE), "-o", test.folder / "wrong.gantry", "--state",
                 "cache=cache_next")
+
+
+def decoder(test):
+    """The caches of an attention with heads grow in place. Their rows are stored before their heads."""
+    heads, width, batch, most = 3, 8, 2, 12
+    model = test.folder / "decoder.onnx"
+    new, past = [batch, 1, heads, width], [batch, heads, "past", width]
+    model.write_bytes(onnx_model(
+        [("Neg", "minus_key", ["k"], ["minus_k"]), ("Neg", "minus_value", ["v"], ["minus_v"]),
+         ("Transpose", "key", ["minus_k"], ["k_heads"], {"perm": [0, 2, 1, 3]}),
+         ("Transpose", "value", ["minus_v"], ["v_heads"], {"perm": [0, 2, 1, 3]}),
+         ("Concat", "keys", ["past_k", "k_heads"], ["present_k"], {"axis": 2}),
+         ("Concat", "values", ["past_v", "v_heads"], ["present_v"], {"axis": 2}),
+         ("Transpose", "turn", ["present_k"], ["k_turned"], {"perm": [0, 1, 3, 2]}),
+         ("MatMul", "scores", ["q", "k_turned"], ["s"]),
+         ("Softmax", "softmax", ["s"], ["p"], {"axis": 3}),
+         ("MatMul", "result", ["p", "present_v"], ["y"])],
+        [("q", [batch, heads, 1, width]), ("k", new), ("v", new), ("past_k", past), ("past_v", past)],
+        [("y", [batch, heads, 1, width]), ("present_k", [batch, heads, "total", width]),
+         ("present_v", [batch, heads, "total", width])]))
+    test.compile(model, "--state", "past_*=present_*", "--dim", f"past=..{most}")
+    plan = test.inspect()
+    test.expect("the orders", [state["order"] for state in plan["states"]], [[2, 0, 1, 3]] * 2)
+    test.expect("the shapes", [port["dims"] for port in plan["inputs"][3:]], [[batch, heads, most, width]] * 2)
+    test.expect("the reasons for copies", [command["copy_reason"] for command in plan["commands"]
+                                           if command["copy_reason"]], [])
+    test.expect("the commands that write rows in place",
+                len([command for command in plan["commands"] if command["partial"]]), 2)
+
+    def numbers(seed, count):
+        return [((i * 37 + seed * 11) % 64 - 32) / 64 for i in range(count)]
+
+    for variant in VARIANTS:
+        length = 2
+        caches = {name: numbers(seed, batch * heads * length * width) for seed, name in enumerate(("past_k", "past_v"))}
+        for step in range(3):
+            given = {"q": numbers(5 + step, batch * heads * width), "k": numbers(7 + step, batch * heads * width),
+                     "v": numbers(9 + step, batch * heads * width)}
+            inputs = [f"q={test.write('q.npy', given['q'], (batch, heads, 1, width))}"]
+            inputs += [f"{name}={test.write(f'{name}.npy', given[name], new)}" for name in "kv"]
+            if step == 0:
+                inputs += [f"{name}={test.write(f'{name}.npy', cache, (batch, heads, length, width))}"
+                           for name, cache in caches.items()]
+            y, *found = test.run(variant, inputs, first=step == 0)
+            for name, row in zip(caches, "kv"):
+                parts = []
+                for head in range(batch * heads):
+                    parts += caches[name][head * length * width:(head + 1) * length * width]
+                    parts += [-number for number in given[row][head * width:(head + 1) * width]]
+                caches[name] = parts
+            length += 1
+            for cache, name in zip(found, caches):
+                wrong = [i for i, (a, b) in enumerate(zip(cache, caches[name])) if a != b]
+                test.expect(f"{variant}: the number of elements of {name} after step {step}", len(cache),
+                            len(caches[name]))
+                test.expect(f"{variant}: the wrong elements of {name} after step {step}", wrong[:8], [])
+            error = 0.0
+            for head in range(batch * heads):
+                q = given["q"][head * width:(head + 1) * width]
+                keys, values = ([cache[(head * length + t) * width:(head * length + t + 1) * width]
+                                 for t in range(length)] for cache in caches.values())
+                weights = [math.exp(sum(a * b for a, b in zip(q, key))) for key in keys]
+                for i in range(width):
+                    wanted = sum(w * value[i] for w, value in zip(weights, values)) / sum(weights)
+                    error = max(error, abs(wanted - y[head * width + i]))
+            if error > 1e-5:
+                raise Failure(f"{variant}: the error of y after step {step} is {error}")
 
 
 def positions(test):
@@ -390,6 +458,7 @@ def main():
     test.check("iree.abi.consume", consumed, test)
     test.check("states that change places", swapped, test)
     test.check("a cache that grows", cache, test)
+    test.check("a decoder with heads", decoder, test)
     test.check("rows at positions", positions, test)
     test.check("--state with a star", patterns, test)
     test.check("training_info", training, test)

@@ -64,6 +64,8 @@ public:
              uint64_t capacityBytes = 0);
   /// Makes a constant the initial value of the state that was declared last.
   void initial(uint32_t constant);
+  /// Sets the order of the state that was declared last (StatePort::order).
+  void order(std::vector<uint8_t> dims) { program_.states.back()->order = std::move(dims); }
 
   /// Restricts the kernels of the commands that were added so far to one binding. Other kernels
   /// keep all their bindings; kInvert has none with texel buffers.

@@ -42,12 +42,18 @@ def value_info(name, dims, element=1):
 def onnx_model(nodes, inputs, outputs, initializers=()):
     """Returns the bytes of an ONNX model.
 
-    nodes: (op, name, inputs, outputs[, {attribute: integer}]); inputs and outputs: (name, dims[, type])."""
+    nodes: (op, name, inputs, outputs[, {attribute: integer or list of integers}]); inputs and outputs:
+    (name, dims[, type])."""
+    def attribute(key, value):
+        if isinstance(value, int):
+            return field(1, key) + field(3, value) + field(20, 2)
+        return field(1, key) + b"".join(field(8, number) for number in value) + field(20, 7)
+
     graph = b""
     for op, name, reads, writes, *attributes in nodes:
         graph += field(1, b"".join(field(1, r) for r in reads) + b"".join(field(2, w) for w in writes) +
                        field(3, name) + field(4, op) +
-                       b"".join(field(5, field(1, key) + field(3, value) + field(20, 2))
+                       b"".join(field(5, attribute(key, value))
                                 for key, value in (attributes[0] if attributes else {}).items()))
     graph += field(2, "graph")
     graph += b"".join(field(5, i) for i in initializers)

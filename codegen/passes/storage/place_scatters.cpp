@@ -4,6 +4,7 @@
 #include "codegen/passes/fusion_groups.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/storage/placement.h"
+#include "codegen/passes/storage/state_growth.h"
 #include "codegen/passes/tensor_dims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,32 +22,14 @@ using namespace mlir;
 
 namespace {
 
-/// Returns the only operation, apart from reshapes, that uses the elements of a tensor or of its
-/// reshapes; null if there are several or none.
-Operation *onlyUserOf(Value tensor) {
-  while (true) {
-    Operation *only = nullptr;
-    for (OpOperand &use : tensor.getUses()) {
-      if (isa<tensor::DimOp>(use.getOwner()))
-        continue;
-      if (only)
-        return nullptr;
-      only = use.getOwner();
-    }
-    if (!isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(only))
-      return only;
-    tensor = only->getResult(0);
-  }
-}
-
 struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
     hoistArgumentDims(function.getBody().front()); // Copies of arguments need their sizes.
-    for (tensor::ConcatOp concat : llvm::make_early_inc_range(function.getOps<tensor::ConcatOp>()))
-      if (growsState(concat))
+    for (BlockArgument argument : function.getArguments())
+      if (tensor::ConcatOp concat = growthOf(argument); concat && isContiguous(concat))
         grow(concat);
     llvm::SmallVector<ScatterOp> scatters(function.getOps<ScatterOp>());
     // The last scatter is handled first: a chain (lastOfChain()) ends before a scatter whose
@@ -64,20 +47,10 @@ struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
     }
   }
 
-  /// Returns whether the concatenation appends rows to a state whose next value it is, and nothing
-  /// else reads the state. The rows are then contiguous in the state's buffer, because all
-  /// dimensions before the concatenated one have the extent 1.
-  static bool growsState(tensor::ConcatOp concat) {
-    auto state = dyn_cast<BlockArgument>(concat.getInputs().front());
-    if (!state || concat.getInputs().size() < 2 || onlyUserOf(state) != concat.getOperation())
-      return false;
-    auto function = cast<func::FuncOp>(concat->getParentOp());
-    const auto attribute = argumentAttribute<StateAttr>(function, state.getArgNumber());
-    const auto shape = cast<RankedTensorType>(state.getType()).getShape();
-    return attribute && ShapedType::isDynamic(shape[concat.getDim()]) &&
-           llvm::all_of(shape.take_front(concat.getDim()),
-                        [](int64_t extent) { return extent == 1; }) &&
-           isNextOf(attribute, function, concat.getResult());
+  /// Returns whether the new rows of a state that grows follow the old ones in memory.
+  static bool isContiguous(tensor::ConcatOp concat) {
+    return llvm::all_of(concat.getType().getShape().take_front(concat.getDim()),
+                        [](int64_t extent) { return extent == 1; });
   }
 
   /// Replaces the concatenation by a gantry.scatter that writes the new rows after those of the
@@ -131,16 +104,6 @@ struct PlaceScattersPass : impl::PlaceScattersBase<PlaceScattersPass> {
                                      at.create<linalg::YieldOp>(inside, narrow);
                                    })
         .getResult(0);
-  }
-
-  /// Returns whether the next value of a state is `tensor` or a reshape of it, and the program
-  /// returns the tensor only as that.
-  static bool isNextOf(StateAttr state, func::FuncOp function, Value tensor) {
-    Operation *end = function.getBody().front().getTerminator();
-    const auto isTensor = [&](Value value) { return viewedTensor(value) == tensor; };
-    return state.getResult() >= 0 &&
-           isTensor(end->getOperand(static_cast<unsigned>(state.getResult()))) &&
-           llvm::count_if(end->getOperands(), isTensor) == 1;
   }
 
   /// Returns the last scatter of the chain that begins with this one. Each scatter of a chain

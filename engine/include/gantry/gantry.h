@@ -374,8 +374,9 @@ typedef struct gantry_session_options {
   /* The object with the values of the program's states; the session keeps the object alive. Other
    * sessions on the device, also of other programs, may use the same object. The object must have
    * an entry for each of the program's states, with the name, type and rank of the program's state
-   * and at least its capacity. Extents that are static in both must be equal. If an entry does
-   * not fit, the call returns INVALID_ARGUMENT. NULL: the session creates an object of its own. */
+   * and at least its capacity. Extents that are static in both must be equal, and so must the
+   * orders of their elements in memory (stored_dims of gantry_state_info_t). If an entry does not
+   * fit, the call returns INVALID_ARGUMENT. NULL: the session creates an object of its own. */
   gantry_state_t *state;
 } gantry_session_options_t;
 
@@ -520,7 +521,8 @@ GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *sessi
  * restore the last save.
  *
  * A state with a dynamic dimension has a capacity, the size for the dimension's upper bound. Its
- * shape may change with each write and each run within the capacity, without an allocation. */
+ * shape may change with each write and each run within the capacity, without an allocation. If
+ * each run appends rows to it, it grows in place. */
 
 #define GANTRY_NO_OUTPUT SIZE_MAX /* gantry_state_port_t: runs only read the state. */
 
@@ -566,6 +568,12 @@ typedef struct gantry_state_info {
   int64_t dims[GANTRY_MAX_RANK]; /* Extents of the value; GANTRY_DYNAMIC before it has one. */
   uint64_t size_bytes;           /* Size of the value. */
   uint64_t capacity_bytes;
+  /* The order of the value's elements in the buffer: row-major, with dimension stored_dims[i] of
+   * the value as dimension i, for i below the rank. It is 0, 1, 2, … unless the compiler has chosen
+   * another order, so that the state can grow in place: for a cache of shape [batch, heads, length,
+   * size] it chooses 2, 0, 1, 3. Only gantry_state_bind needs it. Not filled if struct_size
+   * excludes it. */
+  uint32_t stored_dims[GANTRY_MAX_RANK];
 } gantry_state_info_t;
 
 /* Returns the number of entries; 0 if the state is NULL. */
@@ -588,8 +596,9 @@ GANTRY_API gantry_status_t gantry_state_write(gantry_state_t *state, const char 
 GANTRY_API gantry_status_t gantry_state_read(gantry_state_t *state, const char *name,
                                              gantry_tensor_t *tensor);
 /* Moves an entry to a range of tensor->buffer. The range begins at tensor->offset and has
- * tensor->size_bytes bytes, at least the entry's capacity. The bytes of the range become the value,
- * with the tensor's shape. The state keeps the buffer alive and releases the entry's former buffer.
+ * tensor->size_bytes bytes, at least the entry's capacity. The bytes of the range, in the order of
+ * stored_dims (gantry_state_info_t), become the value, with the tensor's shape. The state keeps the
+ * buffer alive and releases the entry's former buffer.
  * The device limits the offsets; multiples of 256 are valid on every device. */
 GANTRY_API gantry_status_t gantry_state_bind(gantry_state_t *state, const char *name,
                                              const gantry_tensor_t *tensor);

@@ -68,6 +68,7 @@ State::create(const Program &program, std::shared_ptr<heap::Heap> heap, device::
     entry.portDims = port.dims;
     entry.shape.type = port.type;
     entry.capacityBytes = source.capacityBytes;
+    entry.order = source.order;
     if (isStatic(port.dims)) {
       entry.shape.dims = port.dims;
       GANTRY_ASSIGN_OR_RETURN(entry.sizeBytes, byteSize(entry.shape, entry.name));
@@ -203,6 +204,12 @@ Status State::checkShape(const Entry &entry, const TensorShape &shape, uint64_t 
 
 Status State::store(Entry &entry, const TensorShape &shape, std::span<const uint8_t> bytes,
                     bool &isTouched) {
+  std::vector<uint8_t> ordered;
+  if (!entry.order.empty()) {
+    GANTRY_RETURN_IF_ERROR(tryResize(ordered, bytes.size(), "a state"));
+    permuteDims(bytes, shape.dims, entry.order, artifact::elementSize(shape.type), ordered);
+    bytes = ordered;
+  }
   Status copied = writeBuffer(heap_, entry.buffer, entry.offset, bytes, isTouched);
   if (!copied.isOk()) {
     if (!isTouched)
@@ -236,7 +243,24 @@ Status State::read(size_t index, std::span<uint8_t> bytes) {
     return statusf(StatusCode::kInvalidArgument,
                    "the state '%s' has %" PRIu64 " bytes, but there is room for %zu",
                    entry.name.c_str(), entry.sizeBytes, bytes.size());
-  return readBuffer(heap_, entry.buffer, entry.offset, bytes.first(entry.sizeBytes));
+  return load(entry, bytes.first(entry.sizeBytes));
+}
+
+Status State::load(const Entry &entry, std::span<uint8_t> bytes) const {
+  if (entry.order.empty())
+    return readBuffer(heap_, entry.buffer, entry.offset, bytes);
+  std::vector<uint8_t> ordered;
+  GANTRY_RETURN_IF_ERROR(tryResize(ordered, bytes.size(), "a state"));
+  GANTRY_RETURN_IF_ERROR(readBuffer(heap_, entry.buffer, entry.offset, ordered));
+  // The inverse permutation: dimension order[i] of the result is dimension i of the buffer.
+  std::vector<int64_t> dims(entry.order.size());
+  std::vector<uint8_t> inverse(entry.order.size());
+  for (size_t i = 0; i < entry.order.size(); ++i) {
+    dims[i] = entry.shape.dims[entry.order[i]];
+    inverse[entry.order[i]] = static_cast<uint8_t>(i);
+  }
+  permuteDims(ordered, dims, inverse, artifact::elementSize(entry.shape.type), bytes);
+  return {};
 }
 
 uint64_t State::bindAlignment() const {
@@ -291,7 +315,7 @@ Status State::save(const std::string &path) {
   uint64_t begin = 0;
   for (const Entry &entry : entries_) {
     const auto part = std::span(bytes).subspan(begin, entry.sizeBytes);
-    GANTRY_RETURN_IF_ERROR(readBuffer(heap_, entry.buffer, entry.offset, part));
+    GANTRY_RETURN_IF_ERROR(load(entry, part));
     tensors.push_back({entry.name, entry.shape, part});
     begin += entry.sizeBytes;
   }

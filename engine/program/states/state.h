@@ -17,6 +17,11 @@
 // Shapes. An entry has a type, a rank and a capacity in bytes. Its shape may change within the
 // capacity: after a run, the entry has the shape of the state's output in that run.
 //
+// Order. The compiler may store a state with another dimension first, so that the state can grow in
+// place (StatePort::order). Shapes, and the bytes that write() takes and read() returns, have the
+// order of the program's ports, and so have state files. Only a buffer that a caller binds has the
+// order of the entry.
+//
 // Ownership: a State keeps its heap and its buffers alive. Threads: a State and the sessions that
 // are bound to it are used by one thread at a time. Units: bytes.
 #pragma once
@@ -40,6 +45,7 @@ public:
     TensorShape shape; // The value's shape; without a value, the port's shape if that is static.
     uint64_t sizeBytes = 0;     // Size of the value.
     uint64_t capacityBytes = 0; // The largest size that the value may have.
+    std::vector<uint8_t> order; // As StatePort::order.
     Condition condition = Condition::kUnset;
     Status cause;   // Why the entry is invalid.
     Storage buffer; // The value begins at `offset`.
@@ -73,8 +79,8 @@ public:
   /// Copies the value to `bytes`, which has room for it; otherwise returns kInvalidArgument.
   Status read(size_t index, std::span<uint8_t> bytes);
   /// Moves the entry to a range of a buffer. The range begins at a multiple of bindAlignment() and
-  /// has at least the entry's capacity. The bytes of the range become the value. The State keeps
-  /// the buffer alive and releases the entry's former buffer.
+  /// has at least the entry's capacity. The bytes of the range, in the entry's order, become the
+  /// value. The State keeps the buffer alive and releases the entry's former buffer.
   Status bind(size_t index, const TensorArgument &range);
   uint64_t bindAlignment() const;
 
@@ -102,6 +108,8 @@ private:
   Status checkShape(const Entry &entry, const TensorShape &shape, uint64_t sizeBytes) const;
   /// Waits for all runs that use the State, then calls refresh().
   void settle();
+  /// Copies the value to `bytes`, which has its size.
+  Status load(const Entry &entry, std::span<uint8_t> bytes) const;
   /// Gives the entry a value. After a failure, `isTouched` says whether the old value is lost; if
   /// so, the entry is invalid.
   Status store(Entry &entry, const TensorShape &shape, std::span<const uint8_t> bytes,

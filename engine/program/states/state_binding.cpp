@@ -7,6 +7,14 @@ namespace gantry::program {
 
 namespace {
 
+/// Returns text for messages: "2, 0, 1", the order of a state with the dimensions of the port.
+std::string orderText(const std::vector<uint8_t> &order, const Port &port) {
+  std::string text;
+  for (size_t i = 0; i < port.dims.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(order.empty() ? i : order[i]);
+  return text;
+}
+
 /// Returns kInvalidArgument if the program's state does not fit the entry of the same name.
 Status checkFits(const State::Entry &entry, const StatePort &state, const Port &port) {
   bool same = entry.shape.type == port.type && entry.portDims.size() == port.dims.size();
@@ -17,6 +25,12 @@ Status checkFits(const State::Entry &entry, const StatePort &state, const Port &
     return statusf(StatusCode::kInvalidArgument, "the state '%s' is %s, but the program needs %s",
                    entry.name.c_str(), State::portText(entry).c_str(), shapeText(port).c_str());
   }
+  if (entry.order != state.order)
+    return statusf(StatusCode::kInvalidArgument,
+                   "the state '%s' is stored with its dimensions in the order %s, but the program "
+                   "needs the order %s; give each of the two sessions a state of its own",
+                   entry.name.c_str(), orderText(entry.order, port).c_str(),
+                   orderText(state.order, port).c_str());
   if (entry.capacityBytes < state.capacityBytes)
     return statusf(StatusCode::kInvalidArgument,
                    "the state '%s' has room for %" PRIu64 " bytes, but the program needs %" PRIu64

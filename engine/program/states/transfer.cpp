@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace gantry::program {
 
@@ -89,6 +90,33 @@ Status readBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &source
                    std::memcpy(bytes.data() + done, staging.mapped(), size);
                    return {};
                  });
+}
+
+void permuteDims(std::span<const uint8_t> source, std::span<const int64_t> dims,
+                 std::span<const uint8_t> order, uint64_t elementBytes, std::span<uint8_t> target) {
+  const size_t rank = dims.size();
+  // Trailing dimensions that keep their place are copied as one block.
+  uint64_t block = elementBytes;
+  size_t outer = rank;
+  while (outer > 0 && order[outer - 1] == outer - 1)
+    block *= static_cast<uint64_t>(dims[--outer]);
+  // The distance in the source, in bytes, between neighbours along each dimension of the result.
+  std::vector<uint64_t> strides(rank, elementBytes);
+  for (size_t i = 0; i < rank; ++i)
+    for (size_t d = order[i] + size_t{1}; d < rank; ++d)
+      strides[i] *= static_cast<uint64_t>(dims[d]);
+  std::vector<int64_t> index(outer, 0);
+  uint64_t from = 0;
+  for (uint64_t to = 0; to + block <= target.size() && block > 0; to += block) {
+    std::memcpy(target.data() + to, source.data() + from, block);
+    for (size_t i = outer; i-- > 0;) {
+      from += strides[i];
+      if (++index[i] < dims[order[i]])
+        break;
+      from -= strides[i] * static_cast<uint64_t>(dims[order[i]]);
+      index[i] = 0;
+    }
+  }
 }
 
 } // namespace gantry::program

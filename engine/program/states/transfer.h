@@ -1,4 +1,5 @@
-// Copies between host memory and buffers of the device's heap, outside of runs.
+// Copies between host memory and buffers of the device's heap, outside of runs; and the permutation
+// of a tensor in host memory.
 //
 // Memory that the host sees is copied by the host. Other memory goes through a staging buffer of at
 // most 16 MiB. The functions wait until the copy is done. They do not wait for runs: the caller
@@ -20,5 +21,10 @@ Status writeBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &targe
 /// Copies bytes.size() bytes from the buffer, from `offset` on, to `bytes`.
 Status readBuffer(const std::shared_ptr<heap::Heap> &heap, const Storage &source, uint64_t offset,
                   std::span<uint8_t> bytes);
+
+/// Copies a dense row-major tensor to `target` such that dimension i of the result is dimension
+/// order[i] of the source. dims: the extents of the source. The spans have the same size.
+void permuteDims(std::span<const uint8_t> source, std::span<const int64_t> dims,
+                 std::span<const uint8_t> order, uint64_t elementBytes, std::span<uint8_t> target);
 
 } // namespace gantry::program

@@ -45,6 +45,16 @@ func.func @state_of_no_result(%x: tensor<4xf32> {gantry.state = #gantry.state<re
 
 // -----
 
+// expected-error@+1 {{attribute "gantry.state" of argument 0 has an order of 2 dimensions, but the argument is 'tensor<4xf32>'}}
+func.func @state_of_another_rank(%x: tensor<4xf32> {gantry.state = #gantry.state<order = [1, 0]>}) { return }
+
+// -----
+
+// expected-error@+1 {{order of a state lacks dimension 1; it must have each of its 2 dimensions once}}
+func.func @order_of_a_state(%x: tensor<4x4xf32> {gantry.state = #gantry.state<order = [0, 2]>}) { return }
+
+// -----
+
 // expected-error@+1 {{attribute "gantry.state" of argument 0 refers to result 0, which has another type}}
 func.func @state_of_another_type(%x: tensor<4xf32> {gantry.state = #gantry.state<result = 0>}, %y: tensor<5xf32>) -> tensor<5xf32> { return %y : tensor<5xf32> }
 

@@ -24,8 +24,10 @@ func.func @program(%x: tensor<?x4xi8> {gantry.port = #gantry.port<name = "tok\22
 // CHECK: func.func @states(
 // CHECK-SAME: gantry.state = #gantry.state<result = 1, initial = dense<5.000000e-01> : tensor<4xf32>>
 // CHECK-SAME: gantry.state = #gantry.state}
+// CHECK-SAME: gantry.state = #gantry.state<order = [1, 0]>}
 func.func @states(%w: tensor<4xf32> {gantry.state = #gantry.state<result = 1, initial = dense<0.5> : tensor<4xf32>>},
-                  %v: tensor<4xf32> {gantry.state = #gantry.state}) -> (tensor<4xf32>, tensor<4xf32>) {
+                  %v: tensor<4xf32> {gantry.state = #gantry.state},
+                  %u: tensor<4x5xf32> {gantry.state = #gantry.state<order = [1, 0]>}) -> (tensor<4xf32>, tensor<4xf32>) {
   return %v, %w : tensor<4xf32>, tensor<4xf32>
 }
 

@@ -65,6 +65,8 @@ uint64_t readWhole(const Artifact &artifact) {
       sum += p.outputs()->Get(state.output())->value();
     if (state.initial() != UINT32_MAX)
       sum += p.values()->Get(state.initial())->size();
+    for (uint32_t d = 0; state.order() && d < state.order()->size(); ++d)
+      sum += p.inputs()->Get(state.input())->dims()->Get(state.order()->Get(d));
   }
   for (const Kernel *kernel : *p.kernels()) {
     sum += kernel->workgroup_size()->Get(2) + kernel->name()->size() + kernel->tile()->size() +

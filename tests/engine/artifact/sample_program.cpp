@@ -136,6 +136,7 @@ ProgramT program(const Expr &batch, bool dynamic) {
   state.name = "x";
   state.input = state.output = 0;
   state.capacity_bytes = dynamic ? 64000 : 128;
+  state.order = {1, 0};
   append(p.states, std::move(state));
   return p;
 }

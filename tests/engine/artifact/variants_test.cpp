@@ -57,7 +57,10 @@ TEST(Variants, MustHaveTheSameInterface) {
   EXPECT_FALSE(writeOf(withVariant([](ProgramT &v) { v.outputs.clear(); })).isOk());
   for (const Status &status :
        {writeOf(withVariant([](ProgramT &v) { v.states.clear(); })),
-        writeOf(withVariant([](ProgramT &v) { v.states[0]->capacity_bytes = 256; }))})
+        writeOf(withVariant([](ProgramT &v) { v.states[0]->capacity_bytes = 256; })),
+        writeOf(withVariant([](ProgramT &v) {
+          v.states[0]->order = {0, 1};
+        }))})
     EXPECT_NE(status.message().find("variants[0]: its states differ"), std::string::npos)
         << status.message();
 }

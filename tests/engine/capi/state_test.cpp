@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <utility>
 
 namespace {
 
@@ -246,6 +247,36 @@ TEST_F(CState, TrainingAndEvaluationShareTheirParameters) {
   }
   gantry_session_release(evaluation);
   gantry_program_release(program);
+}
+
+TEST_F(CState, TheOrderOfAnEntrysElementsIsTold) {
+  openStep();
+  EXPECT_EQ(info().stored_dims[0], 0u);
+  gantry_state_release(std::exchange(state_, nullptr));
+  gantry_session_release(std::exchange(session_, nullptr));
+  gantry_program_release(std::exchange(program_, nullptr));
+  test::TestModel model;
+  const uint32_t w =
+      model.input("w", test::ElementType::f32, {model.number(2), model.number(3), model.number(4)});
+  model.output("y", model.apply(test::TestKernel::kTwice, {w}, "Twice_0"));
+  model.state(w);
+  model.order({2, 0, 1});
+  load(model);
+  open();
+  gantry_state_info_t entry = info();
+  EXPECT_EQ(std::vector<uint32_t>(entry.stored_dims, entry.stored_dims + 4),
+            (std::vector<uint32_t>{2, 0, 1, 0}));
+  EXPECT_EQ(std::vector<int64_t>(entry.dims, entry.dims + 3), (std::vector<int64_t>{2, 3, 4}));
+  // A caller whose struct ends before the order gets everything else, and nothing beyond its end.
+  entry.struct_size = offsetof(gantry_state_info_t, stored_dims);
+  entry.rank = 0;
+  entry.stored_dims[0] = 77;
+  ASSERT_EQ(gantry_state_get_info(state_, 0, &entry), GANTRY_STATUS_OK);
+  EXPECT_EQ(entry.rank, 3u);
+  EXPECT_EQ(entry.stored_dims[0], 77u);
+  entry.struct_size -= 1;
+  expectError(gantry_state_get_info(state_, 0, &entry), GANTRY_STATUS_INVALID_ARGUMENT,
+              ("set it to its sizeof, " + std::to_string(sizeof(entry))).c_str());
 }
 
 TEST_F(CState, WrongArgumentsAreRefused) {

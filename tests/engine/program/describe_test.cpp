@@ -75,21 +75,24 @@ TEST(Describe, AStaticProgram) {
 TEST(Describe, States) {
   test::ScratchFolder scratch;
   TestModel model;
-  const uint32_t w = model.input("w", test::ElementType::f32, {model.number(8)});
+  const uint32_t w = model.input("w", test::ElementType::f32, {model.number(2), model.number(4)});
   const uint32_t v = model.input("v", test::ElementType::f32, {model.number(8)});
   const uint32_t next = model.apply(test::TestKernel::kAdd, {w, v}, "Add_0");
   model.output("w_next", next);
   model.state(w, next);
   model.initial(model.fill("zeros", 8, 0));
+  model.order({1, 0});
   model.state(v);
+  model.order({0}); // The order of the ports: as if there were none.
   ASSERT_TRUE(model.write(scratch.path("m.gantry")).isOk());
   const auto program = Program::load(scratch.path("m.gantry")).take();
   const json d = json::parse(program->describe(std::nullopt).take());
   ASSERT_EQ(d["states"].size(), 2u);
   EXPECT_EQ(d["states"][0].dump(), R"({"capacity_bytes":32,"initial":3,"input":0,"name":"w",)"
-                                   R"("output":0})");
+                                   R"("order":[1,0],"output":0})");
   EXPECT_TRUE(d["states"][1]["output"].is_null());
   EXPECT_TRUE(d["states"][1]["initial"].is_null());
+  EXPECT_TRUE(d["states"][1]["order"].empty());
 }
 
 TEST(Describe, ADynamicProgramWithAndWithoutSizes) {

@@ -393,6 +393,78 @@ TEST_P(StateTest, TakesItsFirstValueFromTheArtifact) {
   EXPECT_EQ(session_->statistics().constantBytes, kBytes);
 }
 
+TEST_P(StateTest, IsStoredInTheOrderThatTheProgramNeeds) {
+  // The ports have the shape [2, n, 4], and the buffer [4, 2, n]. The kernel does not know shapes,
+  // so the output y shows the buffer's elements.
+  constexpr int64_t kRows = 5, kHeads = 2, kWidth = 4, kElements = kHeads * kRows * kWidth;
+  const auto build = [](TestModel &model, std::vector<uint8_t> order) {
+    const uint32_t n = GetParam().dynamic ? model.symbol("n", 0, 1, 1, kRows) : model.number(kRows);
+    const uint32_t w =
+        model.input("w", ElementType::f32, {model.number(kHeads), n, model.number(kWidth)});
+    model.output("y", model.apply(TestKernel::kTwice, {w}, "Twice_0"));
+    model.state(w, std::nullopt, 4 * kElements);
+    model.order(std::move(order));
+  };
+  TestModel model;
+  build(model, {2, 0, 1});
+  open(model);
+  const std::vector<float> values = ramp(kElements, 1);
+  const TensorShape shape = {ElementType::f32, {kHeads, kRows, kWidth}};
+  const auto bytesOf = [](const std::vector<float> &from) {
+    return std::span(reinterpret_cast<const uint8_t *>(from.data()), 4 * from.size());
+  };
+  ASSERT_TRUE(state().write(0, shape, bytesOf(values)).isOk());
+  const auto elementsOfBuffer = [&] {
+    std::vector<float> y(kElements);
+    const TensorArgument inputs[] = {{}}, outputs[] = {tensor(y)};
+    std::vector<OutputShape> shapes;
+    auto run = session_->submit(inputs, outputs, shapes);
+    EXPECT_TRUE(run.isOk()) << run.status().message();
+    EXPECT_TRUE(run.isOk() && (*run)->wait(UINT64_MAX).isOk());
+    for (float &element : y)
+      element /= 2;
+    return y;
+  };
+  std::vector<float> ordered;
+  for (int64_t i = 0; i < kWidth; ++i)
+    for (int64_t head = 0; head < kHeads; ++head)
+      for (int64_t row = 0; row < kRows; ++row)
+        ordered.push_back(values[static_cast<size_t>((head * kRows + row) * kWidth + i)]);
+  EXPECT_EQ(elementsOfBuffer(), ordered);
+  EXPECT_EQ(read(), values);
+  // A file has the order of the ports.
+  ASSERT_TRUE(state().save(scratch_.path("state")).isOk());
+  const std::vector<uint8_t> file = test::readBytes(scratch_.path("state"));
+  EXPECT_EQ(std::memcmp(file.data() + file.size() - 4 * kElements, values.data(), 4 * kElements),
+            0);
+  ASSERT_TRUE(state().write(0, shape, bytesOf(ramp(kElements, 7))).isOk());
+  ASSERT_TRUE(state().restore(scratch_.path("state")).isOk());
+  EXPECT_EQ(read(), values);
+  EXPECT_EQ(elementsOfBuffer(), ordered);
+  // A caller's buffer has the order of the program.
+  const Storage buffer = makeBuffer(1024);
+  std::memcpy(buffer.mapped(), ordered.data(), 4 * kElements);
+  TensorArgument range;
+  range.shape = shape;
+  range.buffer = buffer;
+  range.sizeBytes = 4 * kElements;
+  ASSERT_TRUE(state().bind(0, range).isOk());
+  EXPECT_EQ(read(), values);
+  // A program with another order cannot share the state.
+  TestModel other;
+  build(other, {});
+  ASSERT_TRUE(other.write(scratch_.path("b.gantry")).isOk());
+  SessionOptions options = options_;
+  options.state = session_->state();
+  const auto session =
+      Session::create(Program::load(scratch_.path("b.gantry")).take(), heap_, options);
+  ASSERT_FALSE(session.isOk());
+  EXPECT_NE(session.status().message().find("in the order 2, 0, 1, but the program needs the order "
+                                            "0, 1, 2; give each of the two sessions"),
+            std::string::npos)
+      << session.status().message();
+}
+
 TEST_P(StateTest, SavesAndRestores) {
   openStep();
   write(ramp(kCount, 1));
