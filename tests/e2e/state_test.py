@@ -311,6 +311,22 @@ def decoder(test):
                 raise Failure(f"{variant}: the error of y after step {step} is {error}")
 
 
+def shared_orders(test):
+    """Programs that only read or only write a cache store it like one that appends to it, so that they can share it."""
+    shape, most = [3, "past", 4], 6
+    reader, writer = test.folder / "reader.onnx", test.folder / "writer.onnx"
+    reader.write_bytes(onnx_model([("Neg", "turn", ["past"], ["y"])], [("past", shape)], [("y", shape)]))
+    writer.write_bytes(onnx_model([("Neg", "fill", ["x"], ["next"])], [("past", shape), ("x", shape)], [("next", shape)]))
+    values = [float(i) for i in range(3 * 5 * 4)]
+    file = test.write("x.npy", values, (3, 5, 4))
+    for model, state, inputs in ((reader, "past", [f"past={file}"]), (writer, "past=next", [f"past={file}", f"x={file}"])):
+        test.compile(model, "--state", state, "--dim", f"past=..{most}")
+        test.expect(f"{state}: the order", [entry["order"] for entry in test.inspect()["states"]], [[1, 0, 2]])
+        for variant in VARIANTS:
+            found = test.run(variant, inputs, first=True)
+            test.expect(f"{variant}, {state}: the output", found, [[-value for value in values]])
+
+
 def positions(test):
     """Rows are written into a cache of fixed size, at positions that are an input. Nothing else is written."""
     capacity, width = 1024, 8
@@ -459,6 +475,7 @@ def main():
     test.check("states that change places", swapped, test)
     test.check("a cache that grows", cache, test)
     test.check("a decoder with heads", decoder, test)
+    test.check("programs that share a cache", shared_orders, test)
     test.check("rows at positions", positions, test)
     test.check("--state with a star", patterns, test)
     test.check("training_info", training, test)
