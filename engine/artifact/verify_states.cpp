@@ -115,8 +115,8 @@ private:
     for (const uint8_t dim : *state.order())
       seen |= dim < rank ? uint64_t{1} << dim : 0;
     if (state.order()->size() != rank || seen != (uint64_t{1} << rank) - 1)
-      return damaged(state,
-                     "its order has not each of the " + std::to_string(rank) + " dimensions once");
+      return damaged(state, "its order must contain each of the " + std::to_string(rank) +
+                                " dimensions once");
     return {};
   }
 

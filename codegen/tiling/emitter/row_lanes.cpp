@@ -40,9 +40,9 @@ Columns RowLanes::shiftedColumnsOf(const IndexExpr &chunk, const IndexExpr &rowS
   constexpr int64_t kRun = 4;
   const IndexExpr width(kRun), extent(tile_.rowLength);
   // The number of elements of the first run that lie before the row. The columns contain it as an
-  // expression (`shift`), which cancels out with rowStart in addresses. The conditions contain its
-  // value as a variable of unknown origin with the range 0 to 3 (`known`), because the range of the
-  // expression could not be derived.
+  // expression (`shift`), which cancels out with rowStart in addresses. The conditions contain
+  // the same number as a new variable (`known`), because a variable can be given the range 0 to 3,
+  // while the range of the expression cannot be derived.
   const IndexExpr shift =
       space_.sub(rowStart, space_.scale(space_.floorDiv(rowStart, width), kRun));
   const IndexExpr known = space_.addVariable(sink_.index(shift), 0, kRun - 1, tile_.lanes == 1);

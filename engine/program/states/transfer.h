@@ -1,5 +1,5 @@
-// Copies between host memory and buffers of the device's heap, outside of runs; and the permutation
-// of a tensor in host memory.
+// Copies between host memory and buffers of the device's heap, outside of runs. permuteDims()
+// permutes the dimensions of a tensor in host memory.
 //
 // Memory that the host sees is copied by the host. Other memory goes through a staging buffer of at
 // most 16 MiB. The functions wait until the copy is done. They do not wait for runs: the caller

@@ -81,11 +81,11 @@ const Case kCases[] = {
        p.commands[0]->bindings[3] = 5;
        p.commands[1]->bindings = {0, 3};
      }},
-    {"StateWithTooShortAnOrder", "its order has not each of the 2 dimensions once",
+    {"StateWithTooShortAnOrder", "its order must contain each of the 2 dimensions once",
      [](ProgramT &p) { p.states[0]->order = {0}; }},
-    {"StateWithADimensionTwice", "its order has not each of the 2 dimensions once",
+    {"StateWithADimensionTwice", "its order must contain each of the 2 dimensions once",
      [](ProgramT &p) { p.states[0]->order = {1, 1}; }},
-    {"StateWithAnAbsentDimension", "its order has not each of the 2 dimensions once",
+    {"StateWithAnAbsentDimension", "its order must contain each of the 2 dimensions once",
      [](ProgramT &p) { p.states[0]->order = {0, 66}; }},
     {"StateWithAnAbsentFirstValue", "refers to value 1000, but the number of values is 6",
      [](ProgramT &p) { p.states[0]->initial = kFar; }},
