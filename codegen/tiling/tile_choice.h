@@ -86,8 +86,8 @@ std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const Devic
 
 /// Returns the tiles of a row kernel with this result type: those with which one invocation
 /// computes a row and, if sharesTiles(kind) and the row has at least two elements per lane, also
-/// those with which a subgroup computes a row. If some of
-/// these tiles hold a whole row in registers, only they are returned.
+/// those with which a subgroup computes a row. If some of these tiles hold a whole row in
+/// registers, only they are returned.
 std::vector<TileShape> rowTiles(mlir::RankedTensorType type, const DeviceProfile &profile,
                                 TileKind kind);
 

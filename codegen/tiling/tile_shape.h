@@ -131,8 +131,9 @@ struct TileShape {
   /// its last run.
   int64_t coveredRow() const { return shiftedRows ? (rowLength + 6) / 4 * 4 : rowLength; }
 
-  /// Returns the number of points of the whole tile along a tile dimension. The tile is computed by
-  /// a workgroup if it has lanes or is staged, and by one invocation otherwise.
+  /// Returns the number of points of the whole tile along a tile dimension. The whole tile is
+  /// computed by a workgroup if it is staged, by a subgroup if it has lanes, and by one invocation
+  /// otherwise.
   int64_t extent(unsigned dim) const {
     if (rowLength && !reducesRows && dim + 1 == result.size())
       return rowLength;

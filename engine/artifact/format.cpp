@@ -30,7 +30,7 @@ Box boxOf(const Value &value, std::span<const int64_t> exprs) {
   const auto number = [&](uint32_t at) {
     return static_cast<uint64_t>(exprs[value.box()->Get(at)]);
   };
-  // Three indices for each dimension: extent, start, size.
+  // Three indices in Program.exprs for each dimension: those of its extent, start and size.
   for (uint32_t i = 0; i < value.box()->size(); i += 3)
     box.dims.push_back({number(i), number(i + 1), number(i + 2)});
   return box;
@@ -76,7 +76,8 @@ uint32_t workgroupCountOf(const Command &command, const KernelVariant &variant,
                           uint32_t dimension) {
   if (variant.grid() == 0)
     return command.workgroups()->Get(dimension);
-  // other_workgroups holds three counts for each grid, from grid 1 on.
+  // other_workgroups holds the indices in Program.exprs of three counts for each grid, from grid 1
+  // on.
   return command.other_workgroups()->Get(3 * (variant.grid() - 1) + dimension);
 }
 

@@ -25,7 +25,8 @@ bool sameLists(const List &list, const List &other, Equal equal) {
 
 } // namespace
 
-/// Returns the state's order; an empty one if the state has none.
+/// Returns the order in which the dimensions of the state are stored (State.order, artifact.fbs);
+/// an empty one if they are stored in the order of the ports.
 static std::span<const uint8_t> orderOf(const State &state) {
   return state.order() ? std::span(state.order()->data(), state.order()->size())
                        : std::span<const uint8_t>();

@@ -139,7 +139,7 @@ private:
   ArenaEnvironment &environment_;
   Lock lock_;
   PressureStep *steps_ = nullptr; // The first step of the list.
-  /// By memory kind: how often borrow() has found storage since it last found none.
+  /// By memory kind: how often step 3a has found storage since it last found none or was left out.
   std::array<uint32_t, kMemoryKinds> borrowed_{};
   std::atomic<uint64_t> hostWaits_{0};
 };

@@ -35,20 +35,23 @@ struct Theme {
   bool light = false;
   uint32_t background = 0;
   uint32_t panel = 0;
-  uint32_t raised = 0; // Tooltips, the palette, captions, host spans and hovered rows.
-  uint32_t line = 0;   // Lines between panels, and grids.
+  uint32_t raised =
+      0; // Tooltips, the list of commands (palette.h), captions, host spans and hovered rows.
+  uint32_t line = 0; // Lines between panels, and grids.
   uint32_t text = 0;
   uint32_t dim = 0;    // Text of minor importance.
   uint32_t onKind = 0; // Text on a block that is not a transient, and on a dispatch.
   uint32_t selection = 0;
   uint32_t accent = 0;
   uint32_t warning = 0;
-  uint32_t over = 0;           // Over a limit, or different from the plan.
-  uint32_t curve = 0;          // Live bytes.
-  uint32_t second = 0;         // Live bytes of the second capture.
-  uint32_t reserved = 0;       // Bytes of slabs.
-  uint32_t dispatch = 0;       // Dispatches in lanes with an even number.
-  uint32_t secondDispatch = 0; // Dispatches in lanes with an odd number.
+  uint32_t over = 0;     // Over a limit, or different from the plan.
+  uint32_t curve = 0;    // Live bytes.
+  uint32_t second = 0;   // Live bytes of the second capture.
+  uint32_t reserved = 0; // Bytes of slabs.
+  // Dispatches are drawn in rows, the lanes of dispatch_table.h. The lanes of a device are
+  // numbered.
+  uint32_t dispatch = 0;       // Dispatches in lanes with even numbers.
+  uint32_t secondDispatch = 0; // Dispatches in lanes with odd numbers.
   std::array<uint32_t, kBlockKinds> kinds{};
   std::array<WriterColours, kOpKindCount> writers{};
   uint32_t onWriter = 0; // Text on a writer's fill.

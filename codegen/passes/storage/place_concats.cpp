@@ -83,8 +83,8 @@ double accessesOf(OpOperand &use) {
 }
 
 /// Returns the additional cost of an operator that reads an image if the image is not stored in
-/// blocks of channels. `use` is the operator's operand, which is the image or a pad of it; `shape`
-/// is the image's shape.
+/// blocks of channels. `use` is the operator's operand, which is the image or is computed
+/// from it (forEachImageRead()); `shape` is the image's shape.
 double costWithoutBlocks(OpOperand &use, llvm::ArrayRef<int64_t> shape) {
   auto reader = cast<linalg::GenericOp>(use.getOwner());
   const bool hasWindows = !reader.getMatchingIndexingMap(&use).isProjectedPermutation();

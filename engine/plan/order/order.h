@@ -16,12 +16,12 @@
 // Algorithm: an operator that every other operator must precede or follow divides the graph; the
 // graph is cut into parts after such operators. Each part is solved exactly by a best-first search
 // over the sets of operators that have run. Ahn et al. 2020, "Ordering Chaos" (SERENITY), search
-// the same states; in addition, this search runs an operator at once when that costs no bytes. A
-// part that has too many operators for the exact search, or too many sets, gets a beam search, and
-// then exact searches of windows, which are ranges of the order around the operator with the most
-// live bytes, until these find nothing better. A part keeps its given order unless a search lowers
-// its peak, so the peak never rises. Work is limited by counts and not by a clock: equal problems
-// give equal orders.
+// the same states; in addition, this search runs an operator at once when that raises neither the
+// peak nor the live bytes. A part that has too many operators for the exact search, or too many
+// sets, gets a beam search, and then exact searches of windows, which are ranges of the order
+// around the operator with the most live bytes, until these find nothing better. A part keeps its
+// given order unless a search lowers its peak, so the peak never rises. Work is limited by counts
+// and not by a clock: equal problems give equal orders.
 //
 // Threads: pure functions, any thread. Units: bytes.
 #pragma once
@@ -80,7 +80,8 @@ struct Order {
 /// Returns kInvalidArgument where
 ///  - a value number is out of range, or the sizes overflow 64 bits;
 ///  - a value is written twice, or is read before it is written;
-///  - `mayTake` names a value that the operator does not read, or the operator has no results;
+///  - `mayTake` names a value that the operator does not read;
+///  - an operator without results has a `mayTake` that is not empty;
 ///  - a storage lists a value that no operator writes, or storages list a value twice;
 ///  - an operator's `mayTake` is not empty, and it or the first result names a value of a storage.
 Status checkOrderProblem(const OrderProblem &problem);

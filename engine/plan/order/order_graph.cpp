@@ -9,9 +9,11 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-void sortUnique(std::vector<uint32_t> &list) {
-  std::sort(list.begin(), list.end());
-  list.erase(std::unique(list.begin(), list.end()), list.end());
+/// Sorts the elements from `first` on, and removes the repeated ones among them.
+void sortUnique(std::vector<uint32_t> &list, size_t first = 0) {
+  const auto begin = list.begin() + static_cast<std::ptrdiff_t>(first);
+  std::sort(begin, list.end());
+  list.erase(std::unique(begin, list.end()), list.end());
 }
 
 PartGraph::Value partValue(const OrderGraph::Value &from, const OrderPart &part) {
@@ -89,8 +91,10 @@ OrderGraph::OrderGraph(const OrderProblem &problem) {
     op.reads = renumbered(problem.operators[i].reads);
     sortUnique(op.reads);
     op.writes = renumbered(problem.operators[i].writes);
+    // Two results may lie in one storage, which is then listed once. The first result stays the
+    // first if it may take an operand's bytes; it is then in no storage.
     if (!problem.storages.empty() && op.writes.size() > 1)
-      sortUnique(op.writes); // Two results may lie in one storage; mayTake is empty then.
+      sortUnique(op.writes, /*first=*/problem.operators[i].mayTake.empty() ? 0 : 1);
     op.mayTake = renumbered(problem.operators[i].mayTake);
     for (const uint32_t value : op.reads)
       values_[value].readers.push_back(i);

@@ -9,8 +9,8 @@
 // Times are nanoseconds of the host's clock from the capture's start. ProgramHistory converts
 // device times with the device's last clock record (trace::ClockEvent, a pair of a host time and a
 // device time). If the device reported no times for a dispatch, ProgramHistory estimates them: it
-// divides the time from the run's begin to the capture's latest event equally among the run's
-// commands. Such a dispatch has `estimated` set.
+// divides the time from the run's begin to the latest event that was read so far equally among the
+// run's commands. Such a dispatch has `estimated` set.
 //
 // Threads: one writer, or several readers.
 #pragma once

@@ -112,7 +112,9 @@ TEST_F(ProfilerLabels, LongNamesLoseTheirScopeButKeepTheirEnd) {
 
 TEST_F(ProfilerLabels, NamesOfViewsAndBasesDoNotOverlap) {
   test::SyntheticCapture capture = test::makeSyntheticCapture({});
-  uint64_t last = 0; // The offset of the last transient value. Every second one becomes its view.
+  // Every second transient value gets the offset of the transient value before it, whose view it
+  // then is.
+  uint64_t last = 0;
   uint32_t count = 0;
   for (trace::Event &event : capture.events)
     if (event.type() == trace::EventType::kPlanEntry &&

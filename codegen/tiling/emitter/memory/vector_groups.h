@@ -27,8 +27,8 @@ struct Group {
   }
 };
 
-/// The points (elements of a tensor) in a group: the position of each in the list of points, and
-/// its element in the group (0 to 3).
+/// The points (elements of a tensor) in a group: the index of each in the list of addresses that
+/// was divided into groups, and its element in the group (0 to 3).
 using Members = llvm::SmallVector<std::pair<unsigned, int64_t>>;
 
 /// Sorts addresses into aligned groups. Leaves out addresses whose variable part (IndexExpr::base)

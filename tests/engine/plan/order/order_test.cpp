@@ -166,10 +166,22 @@ void shareStorages(OrderProblem &problem, unsigned seed) {
                   [&](uint32_t value) { return shares[value] || shares[op.writes[0]]; });
 }
 
+/// Gives every third operator a second result, which no operator reads.
+void addSecondResults(OrderProblem &problem) {
+  for (size_t i = 0; i < problem.operators.size(); i += 3) {
+    std::vector<uint32_t> &writes = problem.operators[i].writes;
+    const uint64_t size = problem.values[writes[0]].sizeBytes;
+    writes.push_back(static_cast<uint32_t>(problem.values.size()));
+    problem.values.push_back({size / 2 + 1, false});
+  }
+}
+
 TEST(Order, StoragesOfSeveralValuesEqualBruteForce) {
   int graphs = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     OrderProblem problem = test::randomGraph(seed, seed % 20 == 0 ? 15 : 10);
+    if (seed % 2 == 1)
+      addSecondResults(problem);
     shareStorages(problem, seed);
     graphs += !problem.storages.empty();
     expectOptimal(problem, seed);

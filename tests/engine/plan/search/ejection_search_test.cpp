@@ -67,7 +67,8 @@ TEST(EjectionSearch, FindsAPackingInSixPercentMoreThanTheBound) {
   }
 }
 
-/// The sizes have no common divisor, so the search's numbers need more than 32 bits.
+/// The search divides all sizes by their common divisor, and uses 64-bit numbers if the results do
+/// not fit 32 bits (item_table.h). Here the common divisor is 1 and the sizes exceed 32 bits.
 TEST(EjectionSearch, FindsAPackingWithHeightsAbove32Bits) {
   Problem problem = test::problemOf(test::guillotinePacking(60, 1));
   const uint64_t capacity = problem.lowerBound / 100 * 106 << 20;
