@@ -4,7 +4,9 @@
 #include "tools/gantry/error.h"
 
 #include <dlfcn.h>
+#include <filesystem>
 #include <fmt/format.h>
+#include <string>
 
 namespace gantry::tool {
 
@@ -20,8 +22,25 @@ template <typename Function> void find(void *library, const char *name, Function
                                 GANTRY_COMPILER_LIBRARY, name));
 }
 
+/// Returns the path of the compiler's library. It lies beside the runtime library, which the tool
+/// has loaded. Otherwise returns its name, which dlopen() searches in the system's folders.
+///
+/// The run path of the tool, which names the folder of both libraries, does not suffice: dlopen()
+/// uses the run path of its caller, and under the address sanitizer the caller is the sanitizer.
+std::string libraryPath() {
+  Dl_info runtime;
+  if (dladdr(dlsym(RTLD_DEFAULT, "gantry_version"), &runtime) != 0) {
+    const std::filesystem::path beside =
+        std::filesystem::path(runtime.dli_fname).replace_filename(GANTRY_COMPILER_LIBRARY);
+    std::error_code ignored;
+    if (std::filesystem::exists(beside, ignored))
+      return beside.string();
+  }
+  return GANTRY_COMPILER_LIBRARY;
+}
+
 Compiler load() {
-  void *library = dlopen(GANTRY_COMPILER_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+  void *library = dlopen(libraryPath().c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr)
     throw ToolError(ExitCode::kInternal,
                     fmt::format("the compiler cannot be loaded: {}", dlerror()));

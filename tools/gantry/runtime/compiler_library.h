@@ -15,8 +15,8 @@ struct Compiler {
   decltype(&gantry_read_tensor_proto) readTensorProto;
 };
 
-/// Returns the compiler. The first call loads the library, which is searched in the folders of the
-/// tool's run path; the library stays loaded. Throws ToolError if this fails.
+/// Returns the compiler. The first call loads the library, which lies beside libgantry.so or in a
+/// folder of the system; the library stays loaded. Throws ToolError if this fails.
 const Compiler &compiler();
 
 } // namespace gantry::tool
