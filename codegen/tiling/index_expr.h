@@ -63,6 +63,9 @@ struct IndexExpr {
   }
 };
 
+/// Indices or extents, in most places one per dimension. Longer lists than 6 allocate memory.
+using IndexList = llvm::SmallVector<IndexExpr, 6>;
+
 /// An inclusive range. Bounds saturate at ±kUnbounded, which also means that a bound is unknown.
 struct IndexRange {
   int64_t low, high;

@@ -26,7 +26,7 @@ IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexEx
     // Two neighbouring indices may be the quotient and the remainder of one number by the inner
     // extent; kernels make such indices when they treat several dimensions as one (splitMerged() in
     // emitter/tile_points.h). The number itself then replaces them, which avoids the division.
-    llvm::SmallVector<IndexExpr> joined(index.begin(), index.end());
+    IndexList joined(index.begin(), index.end());
     for (size_t d = 1; d < shape.size(); ++d) {
       if (const auto whole = space.joined(joined[d - 1], joined[d], shape[d])) {
         joined[d] = *whole;

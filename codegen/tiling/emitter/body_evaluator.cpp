@@ -68,7 +68,7 @@ bool BodyEvaluator::evaluateIndex(Evaluation &run, Operation &op) {
   } else if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     AffineMap map = apply.getAffineMap();
     for (size_t i = 0; i < run.count(); ++i) {
-      llvm::SmallVector<IndexExpr> operands;
+      IndexList operands;
       for (Value operand : apply.getMapOperands())
         operands.push_back(indexAt(run, operand, i));
       llvm::ArrayRef<IndexExpr> all(operands);

@@ -43,7 +43,7 @@ public:
   void emit(const InvocationIds &ids = {});
 
   /// Returns the extents of the result along the dimensions of the tile (TileShape::spaceOf).
-  llvm::SmallVector<IndexExpr> tileSpace() { return shapes_.tileSpace(tile_); }
+  IndexList tileSpace() { return shapes_.tileSpace(tile_); }
   /// The boxes of the kernel, which are the parts of tensors that lie in shared memory. Complete
   /// after emit().
   const SharedMemory &shared() const { return shared_; }

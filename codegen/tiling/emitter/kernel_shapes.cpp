@@ -52,7 +52,7 @@ IndexExpr KernelShapes::indexOf(Value value) {
     result = IndexExpr(constant.value());
   } else if (auto apply = value.getDefiningOp<affine::AffineApplyOp>()) {
     AffineMap map = apply.getAffineMap();
-    llvm::SmallVector<IndexExpr> operands;
+    IndexList operands;
     for (Value operand : apply.getMapOperands())
       operands.push_back(indexOf(operand));
     llvm::ArrayRef<IndexExpr> all(operands);
@@ -69,9 +69,8 @@ IndexExpr KernelShapes::dim(unsigned position) {
   return indexOf(kernel_.getArgument(tensorCount_ + position));
 }
 
-llvm::SmallVector<IndexExpr> KernelShapes::mixedValues(llvm::ArrayRef<int64_t> constants,
-                                                       ValueRange values) {
-  llvm::SmallVector<IndexExpr> result;
+IndexList KernelShapes::mixedValues(llvm::ArrayRef<int64_t> constants, ValueRange values) {
+  IndexList result;
   for (int64_t constant : constants) {
     if (!ShapedType::isDynamic(constant)) {
       result.push_back(IndexExpr(constant));
@@ -83,7 +82,7 @@ llvm::SmallVector<IndexExpr> KernelShapes::mixedValues(llvm::ArrayRef<int64_t> c
   return result;
 }
 
-llvm::SmallVector<IndexExpr> KernelShapes::shapeOf(Value tensor) {
+IndexList KernelShapes::shapeOf(Value tensor) {
   if (auto found = shapes_.find(tensor); found != shapes_.end())
     return found->second;
   auto shape = computeShape(tensor);
@@ -98,7 +97,7 @@ llvm::SmallVector<int64_t> KernelShapes::divisorsOf(Value tensor) {
   return divisors;
 }
 
-llvm::SmallVector<IndexExpr> KernelShapes::storageShape(unsigned buffer, Value tensor) {
+IndexList KernelShapes::storageShape(unsigned buffer, Value tensor) {
   auto shape = shapeOf(tensor);
   // The buffer of a scatter has one dimension for its rows, whose number does not affect strides.
   if (positions_ && buffer == tensorCount_) {
@@ -111,11 +110,10 @@ llvm::SmallVector<IndexExpr> KernelShapes::storageShape(unsigned buffer, Value t
   return shape;
 }
 
-llvm::SmallVector<IndexExpr> KernelShapes::addressesOf(unsigned buffer, Value tensor,
-                                                       llvm::ArrayRef<Point> points) {
+IndexList KernelShapes::addressesOf(unsigned buffer, Value tensor, llvm::ArrayRef<Point> points) {
   const auto shape = storageShape(buffer, tensor);
   const LayoutAttr layout = layouts_[buffer];
-  llvm::SmallVector<IndexExpr> addresses, inStorage;
+  IndexList addresses, inStorage;
   for (const Point &point : points) {
     llvm::ArrayRef<IndexExpr> index(point.index);
     if (!layout.getSteps().empty()) {
@@ -132,21 +130,21 @@ llvm::SmallVector<IndexExpr> KernelShapes::addressesOf(unsigned buffer, Value te
 
 /// Returns the shape of a tensor argument. The function's signature has, for each dynamic dimension
 /// of the tensor arguments, the position of its size argument.
-llvm::SmallVector<IndexExpr> KernelShapes::argumentShape(BlockArgument argument) {
+IndexList KernelShapes::argumentShape(BlockArgument argument) {
   auto map = attributeOf<SignatureAttr>(kernel_).getOperandDims();
   unsigned before = 0; // Dynamic dimensions of the arguments before this one.
   for (Type type : kernel_.getArgumentTypes().take_front(argument.getArgNumber()))
     if (auto ranked = dyn_cast<RankedTensorType>(type))
       before += ranked.getNumDynamicDims();
-  llvm::SmallVector<IndexExpr> shape;
+  IndexList shape;
   for (int64_t extent : cast<RankedTensorType>(argument.getType()).getShape())
     shape.push_back(ShapedType::isDynamic(extent) ? dim(map[before++]) : IndexExpr(extent));
   return shape;
 }
 
-llvm::SmallVector<IndexExpr> KernelShapes::computeShape(Value tensor) {
+IndexList KernelShapes::computeShape(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  llvm::SmallVector<IndexExpr> shape;
+  IndexList shape;
   Operation *op = tensor.getDefiningOp();
   if (type.hasStaticShape()) {
     for (int64_t extent : type.getShape())
@@ -190,10 +188,9 @@ llvm::SmallVector<IndexExpr> KernelShapes::computeShape(Value tensor) {
   return shape;
 }
 
-llvm::SmallVector<IndexExpr> KernelShapes::tileSpace(const TileShape &tile) {
+IndexList KernelShapes::tileSpace(const TileShape &tile) {
   auto shape = shapeOf(result_);
-  llvm::SmallVector<IndexExpr> space(shape.begin(),
-                                     shape.begin() + std::min<size_t>(tile.merged, shape.size()));
+  IndexList space(shape.begin(), shape.begin() + std::min<size_t>(tile.merged, shape.size()));
   if (tile.merged < shape.size()) {
     IndexExpr product(1);
     for (const IndexExpr &extent : llvm::drop_begin(shape, tile.merged))
@@ -203,8 +200,8 @@ llvm::SmallVector<IndexExpr> KernelShapes::tileSpace(const TileShape &tile) {
   return space;
 }
 
-llvm::SmallVector<IndexExpr> KernelShapes::loopExtents(linalg::GenericOp op) {
-  llvm::SmallVector<IndexExpr> extents(op.getNumLoops(), IndexExpr(0));
+IndexList KernelShapes::loopExtents(linalg::GenericOp op) {
+  IndexList extents(op.getNumLoops(), IndexExpr(0));
   llvm::SmallBitVector known(op.getNumLoops());
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))

@@ -44,20 +44,19 @@ public:
   LayoutAttr layout(unsigned buffer) const { return layouts_[buffer]; }
   /// The extents that determine the strides of a buffer, whose tensor is `tensor`: those of the
   /// tensor, or of the larger tensor in whose memory it lies (LayoutAttr::getWithin).
-  llvm::SmallVector<IndexExpr> storageShape(unsigned buffer, mlir::Value tensor);
+  IndexList storageShape(unsigned buffer, mlir::Value tensor);
   /// Returns the addresses of points of a buffer, whose tensor is `tensor`. An address is a number
   /// of elements from the start of the bound buffer.
-  llvm::SmallVector<IndexExpr> addressesOf(unsigned buffer, mlir::Value tensor,
-                                           llvm::ArrayRef<Point> points);
+  IndexList addressesOf(unsigned buffer, mlir::Value tensor, llvm::ArrayRef<Point> points);
 
-  llvm::SmallVector<IndexExpr> shapeOf(mlir::Value tensor);
+  IndexList shapeOf(mlir::Value tensor);
   /// Returns the largest known divisor of each extent of a tensor.
   llvm::SmallVector<int64_t> divisorsOf(mlir::Value tensor);
   /// The extents of the result along the dimensions of a tile: its own dimensions, of which the
   /// last ones may be merged into one (TileShape::spaceOf).
-  llvm::SmallVector<IndexExpr> tileSpace(const TileShape &tile);
+  IndexList tileSpace(const TileShape &tile);
   /// The extents of an operation's loops.
-  llvm::SmallVector<IndexExpr> loopExtents(mlir::linalg::GenericOp op);
+  IndexList loopExtents(mlir::linalg::GenericOp op);
   /// Returns the loop coordinates of an operation at a point of its output. outputMap: the indexing
   /// map of the output. Loops that the output does not depend on have coordinate 0.
   LoopIndex loopCoordinates(mlir::linalg::GenericOp op, mlir::AffineMap outputMap,
@@ -71,16 +70,15 @@ public:
   /// bodies of linalg operations.
   IndexExpr indexOf(mlir::Value value);
   /// Returns `constants` with each kDynamic entry replaced by the next one of `values`.
-  llvm::SmallVector<IndexExpr> mixedValues(llvm::ArrayRef<int64_t> constants,
-                                           mlir::ValueRange values);
+  IndexList mixedValues(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values);
   /// Returns the number of size arguments of the kernel.
   unsigned dimCount() { return kernel_.getNumArguments() - tensorCount_; }
   /// Returns the size argument at this position, not counting the tensors.
   IndexExpr dim(unsigned position);
 
 private:
-  llvm::SmallVector<IndexExpr> computeShape(mlir::Value tensor);
-  llvm::SmallVector<IndexExpr> argumentShape(mlir::BlockArgument argument);
+  IndexList computeShape(mlir::Value tensor);
+  IndexList argumentShape(mlir::BlockArgument argument);
 
   mlir::func::FuncOp kernel_;
   IndexSpace &space_;
@@ -90,7 +88,7 @@ private:
   unsigned tensorCount_ = 0;
   llvm::SmallVector<LayoutAttr> layouts_; // By buffer: the tensors, then the result.
   llvm::DenseMap<mlir::Value, IndexExpr> indexValues_;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<IndexExpr>> shapes_;
+  llvm::DenseMap<mlir::Value, IndexList> shapes_;
 };
 
 } // namespace gantry::codegen

@@ -53,10 +53,10 @@ struct Matmul::Operand {
 /// A reduction that is computed with cooperative matrices.
 struct Matmul::Product {
   linalg::GenericOp op;
-  Operand operands[2];                    // a, b.
-  llvm::SmallVector<unsigned> looped{};   // Reduction loops around the loop over the stages.
-  llvm::SmallVector<unsigned> staged{};   // Reduction loops that are divided into stages.
-  llvm::SmallVector<IndexExpr> extents{}; // By loop.
+  Operand operands[2];                  // a, b.
+  llvm::SmallVector<unsigned> looped{}; // Reduction loops around the loop over the stages.
+  llvm::SmallVector<unsigned> staged{}; // Reduction loops that are divided into stages.
+  IndexList extents{};                  // By loop.
 
   /// The number of steps of the loops `staged`: the product of their extents. The stages together
   /// may have more steps, because the last one may extend beyond the reduction.
@@ -205,7 +205,7 @@ Point Matmul::stagedPoint(const Product &product, const Operand &operand,
   }
   auto shape = shapes_.shapeOf(operand.operand->get());
   Point point;
-  llvm::SmallVector<IndexExpr> conditions;
+  IndexList conditions;
   for (auto [e, expr] : llvm::enumerate(map.getResults())) {
     point.index.push_back(space_.evaluate(expr, loops, {}));
     const IndexExpr tested = guards_.testedIndex(point.index.back(), shape[e]);

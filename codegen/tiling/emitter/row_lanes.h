@@ -13,10 +13,10 @@ namespace gantry::codegen {
 
 /// The elements of a row that a lane holds at one time.
 struct Columns {
-  llvm::SmallVector<IndexExpr> index;  // The column of each element.
-  llvm::SmallVector<IndexExpr> inside; // The element exists if this is >= 0. Constant 0: always.
+  IndexList index;  // The column of each element.
+  IndexList inside; // The element exists if this is >= 0. Constant 0: always.
   // With TileShape::shiftedRows, the element exists only if this is >= 0, too. Empty otherwise.
-  llvm::SmallVector<IndexExpr> begun;
+  IndexList begun;
 };
 
 class RowLanes {

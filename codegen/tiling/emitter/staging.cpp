@@ -63,7 +63,7 @@ std::optional<Box> Staging::boxFor(linalg::GenericOp op, OpOperand *operand,
   op.getReductionDims(reductionDims);
   AffineMap outputMap = op.getIndexingMapsArray()[op.getNumDpsInputs()];
   AffineMap map = op.getMatchingIndexingMap(operand);
-  llvm::SmallVector<llvm::SmallVector<IndexExpr>> indices;
+  llvm::SmallVector<IndexList> indices;
   for (const Point &point : points) {
     LoopIndex coordinates = shapes_.loopCoordinates(op, outputMap, point);
     for (unsigned dim : reductionDims)
@@ -82,7 +82,7 @@ void Staging::fill(OpOperand *operand, const Box &box, const PointGrid &grid) {
   auto shape = shapes_.shapeOf(operand->get());
   shared_.forElements(box.size, 1, [&](llvm::ArrayRef<IndexExpr> at) {
     Point point;
-    llvm::SmallVector<IndexExpr> conditions;
+    IndexList conditions;
     for (size_t e = 0; e < at.size(); ++e) {
       point.index.push_back(space_.add(box.start[e], at[e]));
       conditions.push_back(point.index.back());
@@ -122,7 +122,7 @@ std::optional<Box> Staging::resultBox(llvm::ArrayRef<Point> points) {
   if (!tile_.stageResult || boxes_.empty() || !vectorTypeOf(type.getElementType(), false) ||
       shape.empty() || !shape.back().isConstant() || shape.back().constant % kWidth != 0)
     return std::nullopt;
-  llvm::SmallVector<llvm::SmallVector<IndexExpr>> indices;
+  llvm::SmallVector<IndexList> indices;
   for (const Point &point : points)
     indices.emplace_back(point.index.begin(), point.index.end());
   Box box;
@@ -154,7 +154,7 @@ void Staging::copyOut(const Box &box) {
     Values vector;
     for (int64_t j = 0; j < kWidth; ++j) {
       Point point;
-      llvm::SmallVector<IndexExpr> conditions;
+      IndexList conditions;
       for (size_t e = 0; e < at.size(); ++e) {
         const bool isLast = e + 1 == at.size();
         IndexExpr first = space_.add(box.start[e], at[e]);

@@ -173,7 +173,7 @@ TensorEvaluator::PaddedPoints TensorEvaluator::paddedPoints(tensor::PadOp pad,
   PaddedPoints padded;
   for (const Point &point : points) {
     Point source;
-    llvm::SmallVector<IndexExpr> conditions;
+    IndexList conditions;
     for (size_t d = 0; d < shape.size(); ++d) {
       IndexExpr index = space_.sub(point.index[d], low[d]);
       source.index.push_back(index);
@@ -281,7 +281,7 @@ Values TensorEvaluator::evaluateConcat(tensor::ConcatOp concat, llvm::ArrayRef<P
 std::vector<Point> TensorEvaluator::viewedPoints(Operation *op, llvm::ArrayRef<Point> points) {
   std::vector<Point> inner;
   auto sourceShape = shapes_.shapeOf(op->getOperand(0));
-  llvm::SmallVector<IndexExpr> resultShape = shapes_.shapeOf(op->getResult(0));
+  IndexList resultShape = shapes_.shapeOf(op->getResult(0));
   for (const Point &point : points) {
     Point moved;
     moved.guard = point.guard;

@@ -15,11 +15,11 @@ constexpr int64_t kWidth = 4; // Elements of a vector.
 
 /// The invocation's points along one tile dimension.
 struct TilePoints::Line {
-  llvm::SmallVector<IndexExpr> index;
+  IndexList index;
   // By point: the point lies inside the result if this is >= 0. With hasPartialRun, >= 0 only says
   // that the point's run lies inside at least in part; the point itself lies inside if, in
   // addition, its index is below the extent.
-  llvm::SmallVector<IndexExpr> inside;
+  IndexList inside;
   // Whether the last run of the lanes' points may lie partly beyond the result.
   bool hasPartialRun = false;
 };
@@ -42,8 +42,8 @@ void splitMerged(const TileShape &tile, IndexSpace &space, KernelShapes &shapes,
 
 /// Sets the invocation's position. Returns its coordinates among the workgroup's invocations for
 /// staged tiles without cooperative matrices, and zeros for other tiles.
-llvm::SmallVector<IndexExpr> TilePoints::placeInvocation(const InvocationIds &ids, size_t rank,
-                                                         Invocation &invocation) {
+IndexList TilePoints::placeInvocation(const InvocationIds &ids, size_t rank,
+                                      Invocation &invocation) {
   if (tile_.matrix) {
     placeMatrices(ids, invocation);
   } else if (isStaged()) {
@@ -52,7 +52,7 @@ llvm::SmallVector<IndexExpr> TilePoints::placeInvocation(const InvocationIds &id
   } else {
     invocation.lane = space_.addVariable(ids.lane, 0, tile_.lanes - 1, true);
   }
-  return llvm::SmallVector<IndexExpr>(rank, IndexExpr(0));
+  return IndexList(rank, IndexExpr(0));
 }
 
 void TilePoints::placeMatrices(const InvocationIds &ids, Invocation &invocation) {

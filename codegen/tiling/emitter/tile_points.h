@@ -44,8 +44,7 @@ public:
 
 private:
   struct Line;
-  llvm::SmallVector<IndexExpr> placeInvocation(const InvocationIds &ids, size_t rank,
-                                               Invocation &invocation);
+  IndexList placeInvocation(const InvocationIds &ids, size_t rank, Invocation &invocation);
   void placeMatrices(const InvocationIds &ids, Invocation &invocation);
   IndexExpr coordinateOf(unsigned dim, const IndexExpr &extent, mlir::Value id);
   Line lineOf(unsigned dim, const IndexExpr &extent, const IndexExpr &coordinate,

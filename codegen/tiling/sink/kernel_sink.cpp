@@ -10,9 +10,9 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
-llvm::SmallVector<IndexExpr> delinearize(IndexSpace &space, KernelSink &sink,
-                                         const IndexExpr &linear, llvm::ArrayRef<int64_t> extents) {
-  llvm::SmallVector<IndexExpr> parts(extents.size(), IndexExpr(0));
+IndexList delinearize(IndexSpace &space, KernelSink &sink, const IndexExpr &linear,
+                      llvm::ArrayRef<int64_t> extents) {
+  IndexList parts(extents.size(), IndexExpr(0));
   Value rest = sink.index(linear);
   for (size_t d = extents.size(); d-- > 0;) {
     if (extents[d] == 1)

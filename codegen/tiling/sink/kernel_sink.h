@@ -159,8 +159,8 @@ private:
 /// Divides a linear index into the coordinates of an array with these extents, in row-major order.
 /// Each coordinate is a new variable, because the range of a variable is known exactly and the
 /// range of a quotient or a remainder only roughly.
-llvm::SmallVector<IndexExpr> delinearize(IndexSpace &space, KernelSink &sink,
-                                         const IndexExpr &linear, llvm::ArrayRef<int64_t> extents);
+IndexList delinearize(IndexSpace &space, KernelSink &sink, const IndexExpr &linear,
+                      llvm::ArrayRef<int64_t> extents);
 
 /// Returns the product of the extents, 1 for an empty list.
 int64_t volumeOf(llvm::ArrayRef<int64_t> extents);

@@ -13,8 +13,9 @@ namespace gantry::codegen {
 /// (counting_sink.h), which predicts a kernel's cost and builds nothing.
 using Values = llvm::SmallVector<mlir::Value>;
 
-/// The values of the loop counters of a linalg operation, by loop.
-using LoopIndex = llvm::SmallVector<IndexExpr, 6>;
+/// The values of the loop counters of a linalg operation, by loop. A convolution of images has
+/// seven loops.
+using LoopIndex = llvm::SmallVector<IndexExpr, 7>;
 
 /// A point of a tensor. `guard` is the number of a set of conditions under which the point lies
 /// inside the tensor (emitter/guards.h); 0 is the empty set. A load whose guard does not hold reads

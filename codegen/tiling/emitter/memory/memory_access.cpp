@@ -39,7 +39,7 @@ struct MemoryAccess::Request {
   BlockArgument tensor;
   RankedTensorType type;
   llvm::ArrayRef<Point> points;
-  llvm::SmallVector<IndexExpr> addresses; // In elements, by point.
+  IndexList addresses; // In elements, by point.
   Outside outside;
   bool asWords; // The result is, for each byte, the word that contains it.
 };

@@ -23,8 +23,8 @@ struct ResultStore::Request {
   RankedTensorType type;
   llvm::ArrayRef<Point> points;
   llvm::ArrayRef<Value> values;
-  llvm::SmallVector<IndexExpr> addresses; // In elements, by point.
-  llvm::SmallVector<bool> done;           // By point: the store was emitted.
+  IndexList addresses;          // In elements, by point.
+  llvm::SmallVector<bool> done; // By point: the store was emitted.
   KernelSink::GuardedBlocks blocks{};
 };
 

@@ -28,8 +28,7 @@ int64_t SharedMemory::takeForResult(int64_t words) {
   return take(words);
 }
 
-bool SharedMemory::boundingBox(llvm::ArrayRef<llvm::SmallVector<IndexExpr>> indices,
-                               Box &box) const {
+bool SharedMemory::boundingBox(llvm::ArrayRef<IndexList> indices, Box &box) const {
   box.start.clear();
   box.size.clear();
   for (size_t e = 0; e < indices.front().size(); ++e) {

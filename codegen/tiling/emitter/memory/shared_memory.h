@@ -16,9 +16,9 @@ namespace gantry::codegen {
 
 /// A box: the elements of a tensor from `start` on, in row-major order in the pool.
 struct Box {
-  llvm::SmallVector<IndexExpr> start; // The first element's index: equal in all invocations.
-  llvm::SmallVector<int64_t> size;    // The extents.
-  int64_t offset = 0;                 // The start of the box in the pool, in words.
+  IndexList start;                 // The first element's index: equal in all invocations.
+  llvm::SmallVector<int64_t> size; // The extents.
+  int64_t offset = 0;              // The start of the box in the pool, in words.
   // The distance in words from `offset` to the copy of the box that this stage uses. A stage is the
   // group of reduction steps whose operands are in shared memory at one time. With several copies,
   // successive stages use them in turn (TileShape::buffers).
@@ -46,7 +46,7 @@ public:
 
   /// Computes the smallest box that contains these elements for all invocations. Returns false, and
   /// leaves the box undefined, if the differences between the elements are not bounded.
-  bool boundingBox(llvm::ArrayRef<llvm::SmallVector<IndexExpr>> indices, Box &box) const;
+  bool boundingBox(llvm::ArrayRef<IndexList> indices, Box &box) const;
   /// Returns the address in the pool, in words, of the element with this index in the tensor.
   IndexExpr addressIn(const Box &box, llvm::ArrayRef<IndexExpr> index);
   /// Divides the elements of a box of this size among the workgroup's invocations, in groups of
