@@ -350,8 +350,8 @@ private:
     KernelEmitter emitter(source_, tile_, kind_ == TileKind::kTexel, space, sink, dims);
 
     Value number = tileNumber();
-    const llvm::SmallVector<IndexExpr> shape = emitter.tileSpace();
-    llvm::SmallVector<IndexExpr> counts;
+    const IndexList shape = emitter.tileSpace();
+    IndexList counts;
     IndexExpr tileCount(1);
     for (auto [d, extent] : llvm::enumerate(shape)) {
       counts.push_back(space.ceilDiv(extent, tile_.extent(d)));

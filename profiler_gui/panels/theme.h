@@ -35,8 +35,8 @@ struct Theme {
   bool light = false;
   uint32_t background = 0;
   uint32_t panel = 0;
-  uint32_t raised =
-      0; // Tooltips, the list of commands (palette.h), captions, host spans and hovered rows.
+  // Tooltips, the list of commands (palette.h), captions, host spans and hovered rows.
+  uint32_t raised = 0;
   uint32_t line = 0; // Lines between panels, and grids.
   uint32_t text = 0;
   uint32_t dim = 0;    // Text of minor importance.

@@ -126,7 +126,7 @@ llvm::SmallVector<Value> partsOf(Value tensor) {
 
 int64_t startOf(const Placement &place, llvm::ArrayRef<int64_t> parts) {
   IndexSpace space;
-  llvm::SmallVector<IndexExpr> shape, index;
+  IndexList shape, index;
   // A dynamic extent may count as 1: the caller guarantees that the address does not depend on it.
   for (int64_t extent : shapeOf(place.storage))
     shape.emplace_back(ShapedType::isDynamic(extent) ? 1 : extent);

@@ -56,9 +56,10 @@ private:
 /// Returns whether the path exists and is neither a regular file nor a folder.
 bool isSpecialFile(const std::filesystem::path &path);
 
-/// Returns a file name without extension for a tensor's name: the last 120 or fewer
-/// characters of the name, where characters outside [A-Za-z0-9._-] become "_". If the result would
-/// be empty or start with a dot, "tensor" is put before it, so it has at most 126 characters.
+/// Returns a file name without extension for a tensor's name. Each byte outside [A-Za-z0-9._-]
+/// becomes "_", dots and underscores at the start are removed, and of a longer name the last 120
+/// bytes are kept. If the rest is empty or starts with a dot, "tensor" is put before it, so a file
+/// name has at most 126 bytes.
 /// "/features/0/Conv:0" gives "features_0_Conv_0".
 std::string sanitiseFileName(std::string_view name);
 

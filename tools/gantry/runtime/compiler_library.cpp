@@ -22,8 +22,9 @@ template <typename Function> void find(void *library, const char *name, Function
                                 GANTRY_COMPILER_LIBRARY, name));
 }
 
-/// Returns the path of the compiler's library. It lies beside the runtime library, which the tool
-/// has loaded. Otherwise returns its name, which dlopen() searches in the system's folders.
+/// Returns the path of the compiler's library, which is installed beside the runtime library
+/// libgantry.so. If it is not there, returns its name alone, for which dlopen() searches the
+/// system's folders.
 ///
 /// The run path of the tool, which names the folder of both libraries, does not suffice: dlopen()
 /// uses the run path of its caller, and under the address sanitizer the caller is the sanitizer.
