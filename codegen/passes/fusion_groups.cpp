@@ -484,16 +484,18 @@ std::optional<FusionGroups::Use> FusionGroups::useOf(Value value) {
 // ---- Decisions ---------------------------------------------------------------------------------
 
 /// Returns whether an operator joins a group as a part of a softmax or a normalization. `place`
-/// says which elements of its result a row needs. Such an operator is a reduction over the last
-/// dimension with place kPerRow, or an elementwise operator of a group with `rows` whose place is
-/// not kAnywhere.
+/// says which elements of its result a row needs. Such an operator is a reduction with place
+/// kPerRow over the last dimension, which must be as long as a row of the root, or an elementwise
+/// operator of a group with `rows` whose place is not kAnywhere.
 bool FusionGroups::joinsRows(Operation *op, const FusionGroup &group, Place place) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || place == Place::kAnywhere || (group.hasReduction && !group.rows))
     return false;
-  if (isRowReduction(generic))
-    return place == Place::kPerRow;
-  return group.rows && isElementwise(generic);
+  if (!isRowReduction(generic))
+    return group.rows && isElementwise(generic);
+  // The kernel has one loop over the row of the root, which all reductions share.
+  const auto type = cast<RankedTensorType>(group.root->getResult(0).getType());
+  return place == Place::kPerRow && generic.getStaticLoopRanges().back() == type.getShape().back();
 }
 
 /// Returns whether the user, or an operator after it in its only group, is an unfolding. The last

@@ -272,6 +272,25 @@ def positions():
                       [("scattered", F32, None), ("product", F32, None)]), folder / "model.onnx")
 
 
+def row_lengths():
+    """Elementwise operators that read a sum of rows whose length differs from that of their own rows."""
+    g = Graph(10)
+    axis = g.constant(np.array([1]))
+    inputs, outputs, values = [], [], []
+    for i, (reduced, width) in enumerate([(5, 4), (4, 5), (16, 8), (3, 16), (2, 300)]):
+        row, other = f"row_{i}", f"other_{i}"
+        total = g.node("ReduceSum", other, axis, keepdims=1)
+        # The softmax has reductions over rows of the length of the result.
+        g.node("Div", g.node("Softmax", row, axis=1), total, result=f"y_{i}")
+        inputs += [(row, F32, [3, width]), (other, F32, [3, reduced])]
+        outputs.append((f"y_{i}", F32, [3, width]))
+        values += [floats(100 + i, 3, width), np.abs(floats(200 + i, 3, reduced))]
+    # Without another reduction.
+    g.node("Mul", "row_0", g.node("ReduceMax", "other_0", axes=[1], keepdims=1), result="largest")
+    outputs.append(("largest", F32, [3, 4]))
+    write("row_lengths", g.model("row_lengths", inputs, outputs), [values])
+
+
 def mlir_models():
     """Cases of the linalg and TOSA models, whose model.mlir files are written by hand."""
     a, b = floats(81, 37, 19), floats(82, 19, 45)
@@ -310,7 +329,7 @@ def mlir_models():
 
 def main():
     for make in (residual, depthwise_se, transformer, attention, dynamic_mlp, joined, mixed_layout, external_data,
-                 integers, integer_powers, positions, mlir_models):
+                 integers, integer_powers, positions, row_lengths, mlir_models):
         make()
     for folder in sorted((HERE / "models").iterdir()):
         size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())

@@ -371,3 +371,51 @@ func.func @corner_and_whole(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> (tens
   %r = tensor.extract_slice %m[0, 0] [7, 3] [1, 1] : tensor<8x4xf32> to tensor<7x3xf32>
   return %r, %m : tensor<7x3xf32>, tensor<8x4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0, 0)>
+
+// The kernel of a softmax has one loop over a row, so a sum of rows of another length is a dispatch of its own.
+// CHECK-LABEL: func @rows_of_equal_length
+// CHECK: gantry.dispatch(
+// CHECK-NOT: gantry.dispatch
+// CHECK-LABEL: func @rows_of_other_lengths
+// CHECK: gantry.dispatch(%arg1
+// CHECK: gantry.dispatch(%arg0
+// CHECK: return
+func.func @rows_of_equal_length(%x: tensor<3x4xf32>, %y: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x1xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<3x1xf32>) -> tensor<3x1xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%y : tensor<3x4xf32>) outs(%f : tensor<3x1xf32>) {
+  ^bb0(%p: f32, %acc: f32):
+    %0 = arith.addf %acc, %p : f32
+    linalg.yield %0 : f32
+  } -> tensor<3x1xf32>
+  %t = tensor.empty() : tensor<3x4xf32>
+  %d = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %s : tensor<3x4xf32>, tensor<3x1xf32>) outs(%t : tensor<3x4xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %0 = arith.divf %p, %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<3x4xf32>
+  return %d : tensor<3x4xf32>
+}
+func.func @rows_of_other_lengths(%x: tensor<3x4xf32>, %y: tensor<3x5xf32>) -> tensor<3x4xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x1xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<3x1xf32>) -> tensor<3x1xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%y : tensor<3x5xf32>) outs(%f : tensor<3x1xf32>) {
+  ^bb0(%p: f32, %acc: f32):
+    %0 = arith.addf %acc, %p : f32
+    linalg.yield %0 : f32
+  } -> tensor<3x1xf32>
+  %t = tensor.empty() : tensor<3x4xf32>
+  %d = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %s : tensor<3x4xf32>, tensor<3x1xf32>) outs(%t : tensor<3x4xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %0 = arith.divf %p, %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<3x4xf32>
+  return %d : tensor<3x4xf32>
+}
