@@ -2,9 +2,11 @@
 //
 // Each arena (arena.h) counts its own live buffers under its lock (LiveCounter). It adds the change
 // to the totals of its kind (KindTotals) when its live bytes have grown by 1 MiB or shrunk by 16
-// MiB since it last did so. Most operations therefore write no cache line that other threads write.
+// MiB since it last did so, or by 1/32 of the live bytes that it added if that is more. Most
+// operations, those of large buffers too, therefore write no cache line that other threads write.
 // The peak of live bytes is exact if one thread allocates. With several threads, each arena beyond
-// the first may make the peak up to about 16 MiB too large or 1 MiB too small.
+// the first may make the peak too large by about 16 MiB, or too small by 1 MiB, or by 1/32 of the
+// arena's live bytes if that is more.
 // Units: bytes. Threads: a KindTotals may be used by any thread; the arena's lock guards a
 // LiveCounter.
 #pragma once
@@ -38,13 +40,13 @@ public:
     live_ += static_cast<int64_t>(bytes);
     ++buffers_;
     high_ = std::max(high_, live_);
-    return high_ - published_ >= kPublishGrowth;
+    return high_ - published_ >= std::max(kMinGrowth, published_ / kPublishFraction);
   }
   /// Removes a buffer from the count. Returns whether the caller must call publish().
   bool remove(uint64_t bytes) {
     live_ -= static_cast<int64_t>(bytes);
     --buffers_;
-    return published_ - live_ >= kPublishShrinkage;
+    return published_ - live_ >= std::max(kMinShrinkage, published_ / kPublishFraction);
   }
   /// Adds the change of live bytes since the last publish() to the totals, and updates their peak.
   void publish(KindTotals &totals) {
@@ -59,8 +61,9 @@ public:
   }
 
 private:
-  static constexpr int64_t kPublishGrowth = 1 << 20;
-  static constexpr int64_t kPublishShrinkage = 16 << 20;
+  static constexpr int64_t kMinGrowth = 1 << 20;
+  static constexpr int64_t kMinShrinkage = 16 << 20;
+  static constexpr int64_t kPublishFraction = 32;
   int64_t live_ = 0;
   int64_t high_ = 0; // The largest live_ since the last publish().
   int64_t published_ = 0;

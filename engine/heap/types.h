@@ -150,7 +150,8 @@ struct KindStatistics {
   uint64_t liveBytes = 0; // Requested bytes of buffers that are not released.
   uint64_t liveBuffers = 0;
   /// The largest liveBytes so far. It is exact if one thread uses the heap. Each further thread may
-  /// make it up to about 16 MiB too large or 1 MiB too small (counters.h).
+  /// make it too large by about 16 MiB, or too small by 1 MiB, or by 1/32 of the thread's live
+  /// bytes if that is more (counters.h).
   uint64_t peakLiveBytes = 0;
   uint64_t reservedBytes = 0; // Bytes of slabs, including dedicated ones.
   uint64_t peakReservedBytes = 0;

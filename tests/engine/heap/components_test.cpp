@@ -1,5 +1,7 @@
-// Tests of the retention policy (engine/heap/retention.h), alone and in a heap, and of records
-// whose generations are used up (engine/heap/buffer_record.h).
+// Tests of the retention policy (engine/heap/retention.h), alone and in a heap, of the counters of
+// live bytes (engine/heap/counters.h), and of records whose generations are used up
+// (engine/heap/buffer_record.h).
+#include "engine/heap/counters.h"
 #include "engine/heap/heap_components.h"
 #include "engine/heap/retention.h"
 #include "tests/engine/heap/heap_fixture.h"
@@ -30,6 +32,30 @@ TEST(Retention, BecomesQuickAfterEnoughRetakes) {
   retention.forget();
   EXPECT_FALSE(retention.isQuick());
   EXPECT_EQ(retention.targetBytes(live, 1200 * kMiB, 1.05), tight);
+}
+
+TEST(LiveCounter, LargeBuffersSeldomUpdateTheTotals) {
+  KindTotals totals;
+  LiveCounter counter;
+  const auto updates = [&](bool isNeeded) {
+    if (isNeeded)
+      counter.publish(totals);
+    return isNeeded;
+  };
+  EXPECT_TRUE(updates(counter.add(kMiB)));
+  EXPECT_FALSE(updates(counter.add(kMiB - 1)));
+  EXPECT_TRUE(updates(counter.add(1)));
+  EXPECT_TRUE(updates(counter.add(1022 * kMiB)));
+  for (int i = 0; i < 15; ++i)
+    EXPECT_FALSE(updates(counter.add(2 * kMiB)));
+  EXPECT_EQ(totals.publishedLive.load(), 1024 * kMiB);
+  EXPECT_EQ(totals.publishedLive.load() + counter.unpublishedPeak(), 1054 * kMiB);
+  EXPECT_TRUE(updates(counter.add(2 * kMiB)));
+  EXPECT_EQ(totals.peakLive.load(), 1056 * kMiB);
+  EXPECT_FALSE(updates(counter.remove(32 * kMiB)));
+  EXPECT_TRUE(updates(counter.remove(kMiB)));
+  EXPECT_EQ(totals.publishedLive.load(), 1023 * kMiB);
+  EXPECT_EQ(totals.peakLive.load(), 1056 * kMiB);
 }
 
 TEST_F(HeapTest, ARetiredRecordIsNotUsedAgain) {
