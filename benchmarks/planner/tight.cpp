@@ -5,16 +5,15 @@
 // and the lower bound. The table shows CPU time (total, geometric mean, max), the number of plans
 // that met the goal, and the worst height ÷ goal. plan::validatePlan() checks every plan.
 //
-//   planner_tight_bench [FILE.csv ...] [--capacity N] [--work N] [--scaled] [--constraints]
+//   planner_tight_bench [FILE.csv ...] [--capacity N] [--work N] [--scaled] [--alignments]
 //                       [--json FILE]
 //
 // Instances are CSV files (id,lower,upper,size; a buffer is alive in [lower, upper)), or packings
 // made from seeds if no file is given. Each instance is planned as given, with its buffers in
 // random order, and mirrored in time. With --scaled, it is also planned with sizes and capacity
 // times 1000003/1000, rounded down, and with sizes reduced by one byte and by up to 0.5 % at
-// random. With --constraints, it is also planned with alignments (the goal is 1.02 times the lower
-// bound of the sizes rounded up to the alignments) and with some buffers pinned to the offsets of a
-// known plan (the goal is the height of that plan). Exit code 1 if planning or a check failed.
+// random. With --alignments, it is also planned with alignments (the goal is 1.02 times the lower
+// bound of the sizes rounded up to the alignments). Exit code 1 if planning or a check failed.
 #include "engine/plan/plan.h"
 #include "tests/support/plan_instances.h"
 
@@ -34,7 +33,6 @@ namespace gantry::bench {
 
 namespace {
 
-using plan::Plan;
 using plan::PlanRequest;
 using plan::Value;
 
@@ -92,20 +90,19 @@ class Table {
 public:
   explicit Table(uint64_t work) : work_(work) {}
 
-  /// Plans an instance, validates the plan and adds a row. Returns an empty plan if either failed.
-  Plan measure(const std::string &kind, const Instance &instance, PlanRequest request) {
+  /// Plans an instance, validates the plan and adds a row.
+  void measure(const std::string &kind, const Instance &instance, PlanRequest request) {
     request.workLimit = work_;
     const double begin = processorSeconds();
-    Result<Plan> plan = plan::planArena(instance.values, request);
+    Result<plan::Plan> plan = plan::planArena(instance.values, request);
     const double seconds = processorSeconds() - begin;
     if (plan.isOk())
-      if (const Status valid = plan::validatePlan(instance.values, *plan, request.pins);
-          !valid.isOk())
+      if (const Status valid = plan::validatePlan(instance.values, *plan); !valid.isOk())
         plan = valid;
     if (!plan.isOk()) {
       std::fprintf(stderr, "%s: %s\n", instance.name.c_str(), plan.status().message().c_str());
       failed_ = true;
-      return {};
+      return;
     }
     const uint64_t goal = std::max(request.enoughBytes, plan->lowerBoundBytes);
     const double ratio = static_cast<double>(plan->heightBytes) / static_cast<double>(goal);
@@ -120,7 +117,6 @@ public:
     summary.seconds.push_back(seconds);
     summary.met += ratio <= 1 ? 1 : 0;
     summary.worst = std::max(summary.worst, ratio);
-    return plan.take();
   }
 
   int print(const std::string &jsonPath) const {
@@ -192,14 +188,13 @@ uint64_t roundedBound(std::vector<Value> values) {
 }
 
 /// Plans an instance as given, with its values (buffers) in random order, and mirrored in time.
-/// Returns the plan of the instance as given and that of the mirrored instance.
-std::pair<Plan, Plan> measureVariants(Table &table, const std::string &kind,
-                                      const Instance &instance, uint64_t capacity) {
+void measureVariants(Table &table, const std::string &kind, const Instance &instance,
+                     uint64_t capacity) {
   PlanRequest request;
   request.enoughBytes = capacity;
-  Plan asGiven = table.measure(kind + "as given", instance, request);
+  table.measure(kind + "as given", instance, request);
   table.measure(kind + "shuffled", shuffled(instance), request);
-  return {std::move(asGiven), table.measure(kind + "mirrored", mirrored(instance), request)};
+  table.measure(kind + "mirrored", mirrored(instance), request);
 }
 
 void measureScaled(Table &table, const Instance &instance, uint64_t capacity) {
@@ -232,24 +227,6 @@ void measureAlignments(Table &table, const Instance &instance) {
   }
 }
 
-/// Plans with 10, 50 and 90 % of the values, chosen at random, pinned to their offsets in a known
-/// plan, with three random choices for each percentage. `whose` names the known plan in the table:
-/// "own" for the plan that the planner made for this instance, "other" for a plan that it would not
-/// find by itself.
-void measurePins(Table &table, const Instance &instance, const Plan &known,
-                 const std::string &whose) {
-  for (const uint64_t percent : {10, 50, 90})
-    for (const uint64_t draw : {0, 1000, 2000}) {
-      std::mt19937_64 random(draw + percent);
-      PlanRequest request;
-      request.enoughBytes = known.heightBytes;
-      for (uint32_t i = 0; i < instance.values.size(); ++i)
-        if (random() % 100 < percent)
-          request.pins.push_back({i, known.offsets[i]});
-      table.measure("pinned " + std::to_string(percent) + " %, " + whose, instance, request);
-    }
-}
-
 } // namespace
 
 struct Options {
@@ -257,7 +234,7 @@ struct Options {
   uint64_t capacity = 0; // The goal in bytes; 0: the lower bound.
   uint64_t work = plan::kDefaultWork;
   bool scaled = false;
-  bool constraints = false;
+  bool alignments = false;
   std::string jsonPath;
 };
 
@@ -270,15 +247,11 @@ int runAll(const Options &options) {
   Table table(options.work);
   const uint64_t capacity = options.capacity;
   for (const Instance &instance : instances) {
-    const auto [known, backwards] = measureVariants(table, "", instance, capacity);
+    measureVariants(table, "", instance, capacity);
     if (options.scaled)
       measureScaled(table, instance, capacity);
-    if (!options.constraints || known.offsets.empty() || backwards.offsets.empty())
-      continue;
-    measureAlignments(table, instance);
-    measurePins(table, instance, known, "own");
-    // A plan of the mirrored instance has offsets that are valid for the instance itself, too.
-    measurePins(table, instance, backwards, "other");
+    if (options.alignments)
+      measureAlignments(table, instance);
   }
   return table.print(options.jsonPath);
 }
@@ -286,14 +259,15 @@ int runAll(const Options &options) {
 } // namespace gantry::bench
 
 int main(int argc, char **argv) {
-  CLI::App app("Measures the planner on tight instances, and with scaled sizes and constraints");
+  CLI::App app(
+      "Measures the planner on tight instances, and with scaled sizes and with alignments");
   gantry::bench::Options options;
   app.add_option("FILE.csv", options.files,
                  "Buffers as id,lower,upper,size; without files, packings made from seeds");
   app.add_option("--capacity", options.capacity, "The goal in bytes; 0: the lower bound");
   app.add_option("--work", options.work, "Units of work for each plan");
   app.add_flag("--scaled", options.scaled, "Also plan scaled and reduced sizes");
-  app.add_flag("--constraints", options.constraints, "Also plan with alignments and with pins");
+  app.add_flag("--alignments", options.alignments, "Also plan with alignments");
   app.add_option("--json", options.jsonPath, "Also write all rows to this file");
   CLI11_PARSE(app, argc, argv);
   return gantry::bench::runAll(options);

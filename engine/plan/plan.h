@@ -10,7 +10,7 @@
 // value's occupied bytes and the next multiple of its own alignment are free for other values. The
 // lower bound is the largest sum of occupied bytes at one command: no plan can be lower.
 //
-// Values may be pinned to fixed offsets. Several tensors that share one storage (in-place results,
+// Several tensors that share one storage (in-place results,
 // views) are one value to planArena(): the caller decides about sharing before it calls it. If the
 // bytes of such a storage are in use at different times, the caller uses planSlots() (slots.h).
 //
@@ -50,23 +50,12 @@ struct Value {
   uint32_t lastUse = 0;   // Index of the last command that uses the value, inclusive.
 };
 
-/// A fixed offset for a value, for example from an earlier plan.
-struct Pin {
-  uint32_t value = 0;  // Index of the value. A value has at most one pin.
-  uint64_t offset = 0; // In bytes; a multiple of the value's alignment, at most 2^60.
-};
-
 /// The default of PlanRequest::workLimit, in its unit: about one second of search. Most plans need
 /// about a thousandth of this work.
 inline constexpr uint64_t kDefaultWork = 70'000'000;
 
-/// Options of planArena(). A request with pins is first planned without them, with a quarter of the
-/// work limit and of the deadline: if the pins come from an earlier plan of the same values, the
-/// planner usually finds that plan again. The request is then planned with the pins and the full
-/// limits, unless the first plan puts each pinned value at its pin and either is at most
-/// enoughBytes high or is proven optimal.
+/// Options of planArena().
 struct PlanRequest {
-  std::vector<Pin> pins = {};
   uint64_t enoughBytes = 0;          // The search stops at this height; 0: at the lower bound.
   uint64_t workLimit = kDefaultWork; // In units of 10 to 30 ns (search/work_meter.h).
   double deadlineSeconds = 0;        // At most 1e9. 0: none, so results are reproducible.
@@ -82,9 +71,8 @@ struct Plan {
 
 /// Places all values. Returns kInvalidArgument, with the offending value and numbers, where
 ///  - an alignment is not a power of two, or firstUse > lastUse;
-///  - the sum of sizes and alignment padding overflows 64 bits, or reaches 2^60 if there are pins;
-///  - a pin names no value, a value has two pins, or a pin's offset is not allowed (see Pin);
-///  - pinned values overlap, or the deadline is negative or too long.
+///  - the sum of sizes and alignment padding overflows 64 bits;
+///  - the deadline is negative or too long.
 /// Every other request gets a plan.
 Result<Plan> planArena(const std::vector<Value> &values);
 Result<Plan> planArena(const std::vector<Value> &values, const PlanRequest &request);
@@ -94,9 +82,8 @@ Result<Plan> planArena(const std::vector<Value> &values, const PlanRequest &requ
 uint64_t lowerBound(const std::vector<Value> &values, uint32_t *peakCommand = nullptr);
 
 /// Checks a plan in O(n log n) time. The check shares no code with the planner. Returns kOk, or
-/// kInternal with a message that names two values that overlap, or a value that is misaligned,
-/// outside of the plan's height, or away from its pin. Each pin must name an existing value.
-Status validatePlan(const std::vector<Value> &values, const Plan &plan,
-                    const std::vector<Pin> &pins = {});
+/// kInternal with a message that names two values that overlap, or a value that is misaligned or
+/// outside of the plan's height.
+Status validatePlan(const std::vector<Value> &values, const Plan &plan);
 
 } // namespace gantry::plan

@@ -4,15 +4,9 @@
 #include "engine/plan/request_check.h"
 #include "engine/plan/search/solve.h"
 
-#include <algorithm>
-
 namespace gantry::plan {
 
 namespace {
-
-/// For a request with pins, the plan without pins gets 1 / kUnpinnedDivisor of the request's work
-/// limit and deadline.
-constexpr uint64_t kUnpinnedDivisor = 4;
 
 Result<WorkMeter> meterOf(const PlanRequest &request) {
   if (request.deadlineSeconds == 0)
@@ -26,21 +20,14 @@ Result<WorkMeter> meterOf(const PlanRequest &request) {
   return WorkMeter(request.workLimit, WorkMeter::Clock::now() + wait);
 }
 
-/// Moves pinned values without bytes, which may lie anywhere, to their pins. Returns whether every
-/// other pinned value already lies at its pin.
-bool matchesPins(const std::vector<Value> &values, const std::vector<Pin> &pins, Plan &plan) {
-  for (const Pin &pin : pins) {
-    if (values[pin.value].sizeBytes == 0)
-      plan.offsets[pin.value] = pin.offset;
-    else if (plan.offsets[pin.value] != pin.offset)
-      return false;
-  }
-  return true;
-}
+} // namespace
 
-Result<Plan> planOnce(const std::vector<Value> &values, const PlanRequest &request) {
+Result<Plan> planArena(const std::vector<Value> &values) { return planArena(values, {}); }
+
+Result<Plan> planArena(const std::vector<Value> &values, const PlanRequest &request) {
+  GANTRY_RETURN_IF_ERROR(checkRequest(values));
   GANTRY_ASSIGN_OR_RETURN(WorkMeter meter, meterOf(request));
-  GANTRY_ASSIGN_OR_RETURN(const BuiltProblem built, buildProblem(values, request.pins));
+  const BuiltProblem built = buildProblem(values);
   const Optimum optimum = solve(built.problem, request.enoughBytes, meter);
   Plan plan;
   plan.lowerBoundBytes = built.problem.lowerBound;
@@ -52,27 +39,6 @@ Result<Plan> planOnce(const std::vector<Value> &values, const PlanRequest &reque
     if (built.itemOfValue[i] != kNoItem)
       plan.offsets[i] = optimum.best.offset[built.itemOfValue[i]];
   return plan;
-}
-
-} // namespace
-
-Result<Plan> planArena(const std::vector<Value> &values) { return planArena(values, {}); }
-
-Result<Plan> planArena(const std::vector<Value> &values, const PlanRequest &request) {
-  GANTRY_RETURN_IF_ERROR(checkRequest(values, request.pins));
-  if (request.pins.empty())
-    return planOnce(values, request);
-  PlanRequest unpinned = request;
-  unpinned.pins.clear();
-  unpinned.workLimit = request.workLimit / kUnpinnedDivisor;
-  unpinned.deadlineSeconds = request.deadlineSeconds / kUnpinnedDivisor;
-  GANTRY_ASSIGN_OR_RETURN(Plan earlier, planOnce(values, unpinned));
-  const bool fits = matchesPins(values, request.pins, earlier);
-  if (fits && earlier.heightBytes <= std::max(request.enoughBytes, earlier.provenBoundBytes))
-    return earlier;
-  GANTRY_ASSIGN_OR_RETURN(Plan plan, planOnce(values, request));
-  matchesPins(values, request.pins, plan);
-  return fits && earlier.heightBytes < plan.heightBytes ? std::move(earlier) : std::move(plan);
 }
 
 } // namespace gantry::plan

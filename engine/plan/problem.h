@@ -2,18 +2,15 @@
 // Callers of the planner use plan.h instead.
 //
 // An item is a value of the request that has bytes. It occupies the box [begin, end) in time ×
-// [offset, offset + size) in addresses, and a solver chooses its offset. An item whose value is
-// pinned (Pin in plan.h) is fixed: its offset is given. All other items are free. Boxes of items
-// whose times overlap must not overlap in addresses. A placement gives each item an offset. Its
+// [offset, offset + size) in addresses, and a solver chooses its offset. Boxes of items whose times
+// overlap must not overlap in addresses. A placement gives each item an offset. Its
 // height is the largest offset + size; a placement with a smaller height is called lower. Time is
 // compressed: only the distinct moments at which an item begins or ends are kept, numbered from 0.
 // A step is the time from one such moment to the next, so the set of live items is constant within
 // it.
 //
 // Invariants, which request_check.h and problem_builder.h establish: begin < end ≤ stepCount;
-// size > 0; alignments are powers of two; the sum of all (size + alignment - 1) is less than 2^64,
-// or less than 2^60 where items are fixed; fixed offsets are multiples of the alignment and at most
-// 2^60; fixed items do not overlap each other.
+// size > 0; alignments are powers of two; the sum of all (size + alignment - 1) is less than 2^64.
 //
 // Ownership: plain values. Threads: a problem does not change once it is built, so any number of
 // threads may read it.
@@ -25,15 +22,12 @@
 
 namespace gantry::plan {
 
-inline constexpr uint64_t kFreeOffset = UINT64_MAX;
-
 struct Problem {
-  // One entry per item. alignment and fixedOffset are empty where no item needs them.
+  // One entry per item. alignment is empty where no item needs it.
   std::vector<uint32_t> begin; // Step.
   std::vector<uint32_t> end;   // Step, exclusive.
   std::vector<uint64_t> size;  // Bytes.
   std::vector<uint64_t> alignment;
-  std::vector<uint64_t> fixedOffset; // kFreeOffset: the solver chooses.
 
   uint32_t stepCount = 0;
   uint64_t lowerBound = 0; // The largest sum of live sizes in one step: no placement is lower.
@@ -41,9 +35,6 @@ struct Problem {
 
   uint32_t count() const { return static_cast<uint32_t>(size.size()); }
   uint64_t alignmentOf(uint32_t item) const { return alignment.empty() ? 1 : alignment[item]; }
-  bool isFixed(uint32_t item) const {
-    return !fixedOffset.empty() && fixedOffset[item] != kFreeOffset;
-  }
 };
 
 /// An offset for each item, and the largest offset + size.
@@ -51,11 +42,6 @@ struct Placement {
   std::vector<uint64_t> offset;
   uint64_t height = 0;
 };
-
-inline bool hasFixedItems(const Problem &problem) {
-  return std::any_of(problem.fixedOffset.begin(), problem.fixedOffset.end(),
-                     [](uint64_t offset) { return offset != kFreeOffset; });
-}
 
 /// Returns whether each size is a multiple of its item's alignment, so that items of one alignment
 /// can lie on each other without a gap.

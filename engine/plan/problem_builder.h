@@ -1,4 +1,4 @@
-// Builds the solvers' Problem from the values of a request and its pins, which fix offsets.
+// Builds the solvers' Problem from the values of a request.
 //
 // Each value that has bytes becomes an item; the items keep the order of the values. A value
 // without bytes has no item.
@@ -19,8 +19,7 @@ struct BuiltProblem {
   uint32_t peakCommand = 0;          // The first command of the problem's peak step.
 };
 
-/// Builds the problem of a request that checkRequest() accepts. Returns kInvalidArgument, with the
-/// two values, where pinned values overlap.
-Result<BuiltProblem> buildProblem(const std::vector<Value> &values, const std::vector<Pin> &pins);
+/// Builds the problem of a request that checkRequest() accepts.
+BuiltProblem buildProblem(const std::vector<Value> &values);
 
 } // namespace gantry::plan

@@ -7,8 +7,8 @@
 
 namespace gantry::plan {
 
-/// Returns kInvalidArgument, with the value and the numbers, where a value or a pin is invalid; the
-/// comment of planArena() lists the cases. buildProblem() reports pinned values that overlap.
-Status checkRequest(const std::vector<Value> &values, const std::vector<Pin> &pins);
+/// Returns kInvalidArgument, with the value and the numbers, where a value is invalid; the comment
+/// of planArena() lists the cases.
+Status checkRequest(const std::vector<Value> &values);
 
 } // namespace gantry::plan

@@ -48,7 +48,7 @@ SlotPieces piecesOf(const std::vector<Slot> &slots);
 /// Places all slots. Plan::offsets has one offset per slot. The height is at most the height that
 /// planArena() reaches for the slots as rectangles. The lower bounds in the plan are computed from
 /// the pieces, or from the rectangles if each slot has one piece or all slots together have 2^60
-/// bytes or more. The request must have no pins (fixed offsets).
+/// bytes or more.
 Result<Plan> planSlots(const std::vector<Slot> &slots, const PlanRequest &request = {});
 
 /// Checks that no two slots use a byte at the same command, and that each slot is aligned and lies

@@ -116,9 +116,8 @@ private:
 
 std::optional<CoarseSizes> coarsen(const Problem &problem, WorkMeter &meter) {
   const std::vector<uint64_t> &alignment = problem.alignment;
-  if (hasFixedItems(problem) || !hasWholeSizes(problem) ||
-      std::adjacent_find(alignment.begin(), alignment.end(), std::not_equal_to<>()) !=
-          alignment.end())
+  if (!hasWholeSizes(problem) || std::adjacent_find(alignment.begin(), alignment.end(),
+                                                    std::not_equal_to<>()) != alignment.end())
     return std::nullopt;
   const uint64_t unitBytes = unitOf(problem);
   const Division division = Divider(problem, unitBytes, meter).best();

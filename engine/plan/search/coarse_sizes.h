@@ -44,12 +44,12 @@ struct CoarseSizes {
   uint64_t partsWithin(uint64_t bytes) const;
 };
 
-/// Returns nothing if no division is good enough, if items are fixed, or if the items do not all
-/// have one alignment that divides their sizes.
+/// Returns nothing if no division is good enough, or if the items do not all have one alignment
+/// that divides their sizes.
 std::optional<CoarseSizes> coarsen(const Problem &problem, WorkMeter &meter);
 
 /// Moves all items down as far as possible, in the order of their offsets, which may be in any
-/// unit. The problem must have no fixed items and one alignment that divides all sizes.
+/// unit. The problem must have one alignment that divides all sizes.
 Placement pushDown(const Problem &problem, std::vector<uint64_t> offsets);
 
 } // namespace gantry::plan

@@ -21,8 +21,8 @@ namespace {
 constexpr uint64_t kMinRound = 50'000;
 constexpr uint64_t kRoundPerPair = 8;
 /// An attempt tries one height. The exact search gets this many times the attempt's work if the
-/// sizes were rounded to a coarser unit, or if the height is the proven bound and the problem has
-/// fixed items or is uneven (isUneven()).
+/// sizes were rounded to a coarser unit, or if the height is the proven bound and the problem is
+/// uneven (isUneven()).
 constexpr uint64_t kExactFactor = 4;
 /// The ejection search (ejection_search.h) gets this many times the attempt's work if the height is
 /// above the proven bound, because it is the stronger search there.
@@ -47,8 +47,7 @@ public:
   /// isCoarse: the sizes of the problem were rounded to a coarser unit.
   Descent(const Problem &problem, Placement start, uint64_t targetBytes, bool isCoarse)
       : problem_(problem), targetBytes_(targetBytes), unitBytes_(unitOf(problem)),
-        hasFixed_(hasFixedItems(problem)), isConstrained_(hasFixed_ || isUneven(problem)),
-        isCoarse_(isCoarse), neighbourhoods_(problem) {
+        isUneven_(isUneven(problem)), isCoarse_(isCoarse), neighbourhoods_(problem) {
     optimum_.best = std::move(start);
     optimum_.bound = problem.lowerBound;
     if (atGoal())
@@ -64,12 +63,9 @@ public:
     const uint64_t items = problem_.count();
     const uint64_t first = std::max(kMinRound, kRoundPerPair * items * items);
     for (uint64_t units = first; !atGoal() && !meter.exhausted(); units *= 2) {
-      if (!hasFixed_)
-        improve(units, meter);
+      improve(units, meter);
       if ((portfolio_ || ejects_) && !atGoal())
         searchBelow(units, meter);
-      if (!portfolio_ && !ejects_ && hasFixed_)
-        break;
     }
     return std::move(optimum_);
   }
@@ -112,7 +108,7 @@ private:
       if (atGoal())
         return;
     }
-    const bool atHeight = targetBytes_ > problem_.lowerBound || (hasFixed_ && targetBytes_ > 0);
+    const bool atHeight = targetBytes_ > problem_.lowerBound;
     const uint64_t share = atHeight ? units / kBetweenDivisor : units / 2;
     while (!meter.exhausted() && optimum_.best.height > failed + unitBytes_) {
       const uint64_t middle =
@@ -129,7 +125,7 @@ private:
     const bool isTight = capacity <= optimum_.bound;
     SearchResult result = SearchResult::kStopped;
     if (portfolio_) {
-      const bool favoured = isCoarse_ || (isTight && isConstrained_);
+      const bool favoured = isCoarse_ || (isTight && isUneven_);
       WorkMeter part = meter.part(favoured ? kExactFactor * units : units);
       result = portfolio_->fit(capacity, part, offsets_);
       meter.settle(part);
@@ -155,8 +151,7 @@ private:
   const Problem &problem_;
   uint64_t targetBytes_;
   uint64_t unitBytes_;
-  bool hasFixed_;
-  bool isConstrained_;
+  bool isUneven_;
   bool isCoarse_;
   bool triedCoarsely_ = false;
   bool ejects_ = false;

@@ -3,12 +3,12 @@
 //
 // The goal is the height at which the descent ends: the proven lower bound, or the caller's target
 // if that is higher. Work is divided into rounds, each with twice the work of the round before. In
-// a round, the large-neighbourhood search (large_neighbourhood.h) runs first, unless items are
-// fixed. Then the portfolio of exact searches (portfolio.h) and the ejection search
-// (ejection_search.h) try to reach the goal itself. After a failure they try heights halfway
-// between the last height that failed and the best placement's height. The exact search can prove
-// that no placement is as low as a given height, which raises the proven bound. After the first
-// failure at the goal, the problem is also tried in a coarser unit (coarse_sizes.h).
+// a round, the large-neighbourhood search (large_neighbourhood.h) runs first. Then the portfolio of
+// exact searches (portfolio.h) and the ejection search (ejection_search.h) try to reach the goal
+// itself. After a failure they try heights halfway between the last height that failed and the best
+// placement's height. The exact search can prove that no placement is as low as a given height,
+// which raises the proven bound. After the first failure at the goal, the problem is also tried in
+// a coarser unit (coarse_sizes.h).
 //
 // Threads: calls share no state; each changes only its meter, which counts the work (work_meter.h).
 // Deterministic where the meter has no deadline.
@@ -25,8 +25,7 @@ struct Optimum {
 };
 
 /// Lowers `start`, which must be a valid placement. Stops at a height of `targetBytes` or lower, at
-/// a proven optimum, or when the meter is exhausted. Returns `start` if the problem has fixed items
-/// and is too large for the exact search and the ejection search.
+/// a proven optimum, or when the meter is exhausted.
 Optimum minimise(const Problem &problem, Placement start, uint64_t targetBytes, WorkMeter &meter);
 
 } // namespace gantry::plan

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -27,8 +28,6 @@ constexpr int kDraws = 4;
 /// The scale of costs: the mean cost is about this number. Prices are integers, so that their sums
 /// are the same on every machine and in every order.
 constexpr double kMeanCost = 1 << 16;
-/// The price of a fixed item.
-constexpr int64_t kFixedPrice = int64_t{1} << 60;
 /// The length of the shortest run, in placements per item of the problem.
 constexpr uint64_t kPlacementsPerItem = 8192;
 
@@ -40,7 +39,7 @@ constexpr uint64_t kUnitsPerSorted = 4;
 /// Work to find a pair of neighbours, which are items that are alive together.
 constexpr uint64_t kUnitsPerPair = 4;
 
-/// A free item (problem.h) that is alive together with another item. If the neighbour lies at
+/// An item that is alive together with another item. If the neighbour lies at
 /// offset p, it is in the way of the other item at offsets strictly between p - under and p + over.
 template <typename Unit> struct Neighbour {
   uint32_t item;
@@ -113,10 +112,8 @@ template <typename Unit> struct Ejector {
   }
 
   void findNeighbours() {
-    std::vector<uint32_t> order; // The free items by begin.
-    for (uint32_t i = 0; i < table.items.size(); ++i)
-      if (!table.items[i].isFixed())
-        order.push_back(i);
+    std::vector<uint32_t> order(table.items.size()); // The items by begin.
+    std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
       return table.items[a].begin < table.items[b].begin;
     });
@@ -149,12 +146,8 @@ template <typename Unit> struct Ejector {
   void restart() {
     waiting.clear();
     std::fill(placedPrice.begin(), placedPrice.end(), 0);
-    for (uint32_t i = 0; i < table.items.size(); ++i) {
-      if (table.items[i].isFixed())
-        offset[i] = table.items[i].fixedOffset;
-      else
-        waiting.push_back(i);
-    }
+    for (uint32_t i = 0; i < table.items.size(); ++i)
+      waiting.push_back(i);
     price = cost;
     placements = 0;
     left = lubyLength(++runs) * kPlacementsPerItem * table.items.size();
@@ -203,20 +196,18 @@ template <typename Unit> struct Ejector {
     int64_t price = 0; // The sum of the prices of the items in the way.
   };
 
-  /// Returns nothing if the item exceeds the capacity or fixed items leave no place for it.
+  /// Returns nothing if the item is larger than the capacity.
   std::optional<Place> cheapestPlace(uint32_t index) {
     const Item<Unit> &item = table.items[index];
     if (item.size > capacity)
       return std::nullopt;
     prices.begin(capacity - item.size);
-    for (uint32_t k = item.forbiddenBegin; k < item.forbiddenEnd; ++k)
-      prices.add(table.forbidden[k].below, table.forbidden[k].end, kFixedPrice);
     for (const Neighbour<Unit> &neighbour : neighbours[index])
       if (const int64_t price = placedPrice[neighbour.item]; price > 0)
         prices.add(offset[neighbour.item] - neighbour.under,
                    offset[neighbour.item] + neighbour.over, price);
     std::optional<Place> best;
-    int64_t minPrice = kFixedPrice - 1;
+    int64_t minPrice = std::numeric_limits<int64_t>::max();
     Unit minGap = 0;
     uint64_t ties = 0;
     prices.forEachRun([&](int64_t begin, int64_t end, int64_t price) {
@@ -232,12 +223,12 @@ template <typename Unit> struct Ejector {
         if (random.below(++ties) == 0)
           best = Place{place, price};
       };
-      const Unit lowest = table.allowedFrom(item, first);
+      const Unit lowest = alignedFrom(item, first);
       if (lowest > last)
         return;
       consider(lowest);
       const Unit highest = last / item.alignment * item.alignment;
-      if (highest > lowest && table.allowedFrom(item, highest) == highest)
+      if (highest > lowest)
         consider(highest);
     });
     return best;

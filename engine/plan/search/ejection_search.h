@@ -15,11 +15,11 @@
 // succeeds when no item waits. It restarts after runs of varying lengths (restarts.h) with other
 // random numbers.
 //
-// The ejection search is the strongest search where a plan has some slack: different alignments,
-// fixed items, or a capacity above the lower bound. Where no byte of the capacity may be wasted,
+// The ejection search is the strongest search where a plan has some slack: different alignments, or
+// a capacity above the lower bound. Where no byte of the capacity may be wasted,
 // the exact search (portfolio.h) is better. The ejection search proves nothing.
 //
-// Fixed offsets and alignments are kept. Deterministic where the meter has no deadline. Threads:
+// Alignments are kept. Deterministic where the meter has no deadline. Threads:
 // one at a time per object. Memory: 24 or 48 bytes for each pair of items that are alive together.
 #pragma once
 
@@ -49,8 +49,8 @@ public:
   EjectionSearch &operator=(const EjectionSearch &) = delete;
 
   /// Searches until all items lie within the capacity, then fills offsets and returns true. Returns
-  /// false if the meter is exhausted first, or if some item does not fit even with only the fixed
-  /// items placed. After a failure, a call with the same capacity continues the search.
+  /// false if the meter is exhausted first, or if some item is larger than the capacity. After a
+  /// failure, a call with the same capacity continues the search.
   bool fit(uint64_t capacityBytes, WorkMeter &meter, std::vector<uint64_t> &offsets);
 
 private:

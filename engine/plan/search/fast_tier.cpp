@@ -1,7 +1,6 @@
 // Implements placeFast(), weightsBy() and ranksOf().
 #include "engine/plan/search/fast_tier.h"
 
-#include "engine/plan/search/constrained_fit.h"
 #include "engine/plan/search/large_neighbourhood.h"
 #include "engine/plan/search/series_parallel.h"
 #include "engine/plan/search/skyline.h"
@@ -147,8 +146,6 @@ std::vector<uint32_t> ranksOf(const Problem &problem, const std::vector<double> 
 }
 
 Placement placeFast(const Problem &problem, WorkMeter &meter) {
-  if (hasFixedItems(problem))
-    return placeConstrained(problem, meter);
   Search search(problem, meter);
   if (!search.boxes())
     search.skyline(std::size(kAttempts));

@@ -10,8 +10,7 @@
 //   2. The skyline places the items in several orders (OrderKey), with and without a preference for
 //      items that touch the edges of a valley (skyline.h), until a placement reaches the lower
 //      bound. The graphs of most models reach the bound here.
-// The skyline does not support fixed items: placeFast() passes a problem that has any to
-// constrained_fit.h instead. The searches (descent.h) start from the result.
+// The searches (descent.h) start from the result.
 //
 // Deterministic where the meter has no deadline, because the work is counted (work_meter.h).
 // Threads: calls share no state; each changes only its meter.

@@ -158,7 +158,7 @@ LargeNeighbourhoodSearch::~LargeNeighbourhoodSearch() = default;
 Placement LargeNeighbourhoodSearch::improve(Placement start, uint64_t targetBytes,
                                             WorkMeter &meter) {
   const uint64_t target = std::max(targetBytes, problem_.lowerBound);
-  if (hasFixedItems(problem_) || start.height <= target)
+  if (start.height <= target)
     return start;
   if (!state_) {
     state_ = std::make_unique<State>();

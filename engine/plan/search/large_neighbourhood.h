@@ -38,7 +38,6 @@ public:
 
   /// Returns the placement with the smallest height found, or `start`, which must be valid. Stops
   /// at a height of `targetBytes` or lower, at the lower bound, or when the meter is exhausted.
-  /// Returns `start` for a problem with fixed items, because the skyline does not support them.
   Placement improve(Placement start, uint64_t targetBytes, WorkMeter &meter);
 
 private:

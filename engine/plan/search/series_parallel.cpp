@@ -49,8 +49,7 @@ public:
               problem_.alignmentOf(item));
     for (uint32_t node = 0; node < count; ++node) {
       alive_[node] = 1;
-      if (!problem_.isFixed(items_[node]))
-        settle(node);
+      settle(node);
     }
     recording_ = true; // Every moment is visited below, so changes were not recorded until now.
     for (uint32_t moment = 0; moment <= problem_.stepCount; ++moment) {
@@ -435,21 +434,19 @@ SeriesParallel::SeriesParallel(const Problem &problem, double tolerance)
     reduced_.size.push_back(nodes_[root].size);
     if (!problem.alignment.empty())
       reduced_.alignment.push_back(builder.alignmentOf(root));
-    if (!problem.fixedOffset.empty())
-      reduced_.fixedOffset.push_back(root < items_.size() ? problem.fixedOffset[items_[root]]
-                                                          : kFreeOffset);
   }
   compressTime(reduced_, reduced_.begin, reduced_.end);
   findLowerBound(reduced_);
 }
 
 Placement SeriesParallel::expand(const Placement &boxes) const {
-  std::vector<uint64_t> offset(nodes_.size(), kFreeOffset);
+  constexpr uint64_t kNoOffset = UINT64_MAX;
+  std::vector<uint64_t> offset(nodes_.size(), kNoOffset);
   for (size_t i = 0; i < roots_.size(); ++i)
     offset[roots_[i]] = boxes.offset[i];
   for (size_t node = nodes_.size(); node-- > items_.size();) {
     const PlanBox &box = nodes_[node];
-    if (offset[node] == kFreeOffset) // The box was taken apart.
+    if (offset[node] == kNoOffset) // The box was taken apart.
       continue;
     offset[box.first] = offset[node];
     if (box.second == kNone)

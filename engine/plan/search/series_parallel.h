@@ -22,7 +22,7 @@
 // as the other.
 //
 // The joins are a heuristic: a join may exclude every optimal plan. Callers therefore also place
-// the items without boxes, unless the boxes are very few. Fixed items are never joined.
+// the items without boxes, unless the boxes are very few.
 //
 // Cost: O(n log n) time to sort the items by begin, and near linear time for the rest, because only
 // a fixed number of the items that end or begin at a moment are compared; about 90 bytes per item.

@@ -15,7 +15,7 @@
 // where a scan would visit all live items. Memory: about 100 bytes per item, including two indices:
 // one by begin, and one by end, which is an index by begin in mirrored (reversed) time.
 //
-// Alignments are kept; fixed items are not supported (constrained_fit.h places those). Threads: one
+// Alignments are kept. Threads: one
 // object serves one thread. Deterministic, because ranks are unique.
 #pragma once
 
@@ -32,7 +32,7 @@ namespace gantry::plan {
 
 class Skyline {
 public:
-  /// Keeps a reference to the problem, which must have no fixed items.
+  /// Keeps a reference to the problem.
   explicit Skyline(const Problem &problem);
 
   /// The rule that chooses the item for a valley.

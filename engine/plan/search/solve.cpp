@@ -22,7 +22,7 @@ Problem roundedToOwnAlignment(Problem problem) {
 Placement placeGreedily(const Problem &problem, WorkMeter &meter) {
   if (problem.count() == 0)
     return {};
-  if (hasFixedItems(problem) || hasWholeSizes(problem))
+  if (hasWholeSizes(problem))
     return placeFast(problem, meter);
   // placeFast() combines items into larger boxes only if each size is a multiple of the item's
   // alignment. Rounding the sizes up allows this, so it may give the lower placement.

@@ -50,9 +50,9 @@ template <typename Unit> void ValleyEngine<Unit>::findValleys(const Part &part) 
   }
 }
 
-/// Returns whether the item is free and lies wholly in one valley.
+/// Returns whether the item lies wholly in one valley.
 template <typename Unit> bool ValleyEngine<Unit>::rests(const Item<Unit> &item) const {
-  return !item.isFixed() && valleyEnd_[item.begin] >= item.end;
+  return valleyEnd_[item.begin] >= item.end;
 }
 
 /// Counts the items that can rest at each step. Also finds, for each step, the lowest top of the
@@ -69,8 +69,6 @@ template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part)
   for (uint32_t k = 0; k < part.waitingCount; ++k) {
     const Waiting &waiting = waiting_[part.waiting + k];
     const Item<Unit> &item = table_.items[waiting.item];
-    if (item.isFixed())
-      continue;
     const bool resting = rests(item);
     if (resting) {
       const Unit top = waiting.low + item.size;
@@ -85,12 +83,10 @@ template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part)
       continue;
     // `next` is the lowest offset above the floor at which the item, pushed down as far as
     // possible, can lie without another waiting item beneath it. If the item can lie on the floor,
-    // this is the end of the next range of offsets that fixed items forbid it. Otherwise it is
-    // waiting.low. If the item does not rest, waiting.low may equal the floor in some of its steps;
-    // the loop skips these.
+    // there is none. Otherwise it is waiting.low. If the item does not rest, waiting.low may equal
+    // the floor in some of its steps; the loop skips these.
     const Unit level = floors_[part.steps + item.begin - part.begin];
-    const Unit next = resting && waiting.low <= level ? table_.forbiddenEndAbove(item, level, kWall)
-                                                      : waiting.low;
+    const Unit next = resting && waiting.low <= level ? kWall : waiting.low;
     for (uint32_t t = item.begin; t < item.end; ++t)
       if (next > floors_[part.steps + t - part.begin])
         lowest_[t] = std::min(lowest_[t], next);
@@ -99,7 +95,7 @@ template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part)
 
 /// Returns the lowest offset above the floor that an item can take in a step without lying on
 /// another item of the valley, or kWall if there is none. The offset is the floor of a step next to
-/// the valley, or an offset that alignments and fixed items dictate. choose() also considers the
+/// the valley, or an offset that alignments dictate. choose() also considers the
 /// tops of items that rest in the valley.
 template <typename Unit>
 Unit ValleyEngine<Unit>::gapAbove(const Part &part, uint32_t step, uint32_t valleyBegin,
@@ -159,7 +155,7 @@ void ValleyEngine<Unit>::listChoices(const Part &part, Node &node, uint32_t step
     choices_.push_back({kGap, gapTo});
 }
 
-/// If all floors of the part are equal, nothing is aligned or fixed, and an item spans the whole
+/// If all floors of the part are equal, nothing is aligned, and an item spans the whole
 /// part, lists this item as the only choice. No other choice is needed, because the item can be
 /// exchanged with the items below it.
 template <typename Unit> bool ValleyEngine<Unit>::listSpanningItem(const Part &part) {

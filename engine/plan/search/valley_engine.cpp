@@ -90,10 +90,6 @@ template <typename Unit> void ValleyEngine<Unit>::begin(const SearchStyle &style
       const uint64_t random = mix(style.seed ^ itemHash_[i]) >> 11;
       weight_[i] *= 0.75 + 0.5 * (static_cast<double>(random) * 0x1p-53);
     }
-    if (item.isFixed()) {
-      offset_[i] = item.fixedOffset;
-      continue;
-    }
     for (uint32_t t = item.begin; t < item.end; ++t)
       total_[t] += item.size;
   }
@@ -106,13 +102,10 @@ template <typename Unit> auto ValleyEngine<Unit>::enterRoot() -> Outcome {
   loads_.assign(table_.stepCount, 0);
   for (uint32_t i = 0; i < table_.items.size(); ++i) {
     const Item<Unit> &item = table_.items[i];
-    const Unit low = table_.allowedFrom(item, 0);
-    if (low > capacity_ - item.size)
+    if (item.size > capacity_)
       return Outcome::kFailed;
-    waiting_.push_back({i, low});
+    waiting_.push_back({i, 0});
   }
-  std::stable_sort(waiting_.begin(), waiting_.end(),
-                   [](const Waiting &a, const Waiting &b) { return a.low > b.low; });
   part.waitingCount = static_cast<uint32_t>(waiting_.size());
   if (!infer(part, 0, part.end))
     return Outcome::kFailed;
@@ -215,9 +208,9 @@ bool ValleyEngine<Unit>::append(const Part &parent, const Choice &choice, Part &
     if (waiting.item == choice.item)
       continue;
     const Item<Unit> &item = table_.items[waiting.item];
-    if (item.begin < raisedEnd && raisedBegin < item.end && !item.isFixed()) {
+    if (item.begin < raisedEnd && raisedBegin < item.end) {
       if (raisedTo > waiting.low) {
-        waiting.low = table_.allowedFrom(item, raisedTo);
+        waiting.low = alignedFrom(item, raisedTo);
         affectedBegin = std::min(affectedBegin, item.begin);
         affectedEnd = std::max(affectedEnd, item.end);
         fits = fits && waiting.low <= capacity_ - item.size;
@@ -260,9 +253,8 @@ bool ValleyEngine<Unit>::infer(const Part &part, uint32_t begin, uint32_t end) {
       sum[t] = now;
       load[t] = std::max(load[t], static_cast<Unit>(now + low));
     }
-    if (!item.isFixed())
-      for (uint32_t t = from; t < to; ++t)
-        lowest[t] = low; // Items come by descending low, so the last one is the lowest.
+    for (uint32_t t = from; t < to; ++t)
+      lowest[t] = low; // Items come by descending low, so the last one is the lowest.
   }
   Unit highest = 0;
   for (uint32_t t = begin; t < end; ++t) {
@@ -272,21 +264,17 @@ bool ValleyEngine<Unit>::infer(const Part &part, uint32_t begin, uint32_t end) {
   return highest <= capacity_;
 }
 
-/// Cuts `whole` into parts at each boundary between two steps that no free item crosses, and pushes
-/// a choice node for a single part or a split node for several parts.
+/// Cuts `whole` into parts at each boundary between two steps that no waiting item crosses, and
+/// pushes a choice node for a single part or a split node for several parts.
 template <typename Unit>
 auto ValleyEngine<Unit>::openParts(const Part &whole, const PoolSizes &sizes) -> Outcome {
   std::fill_n(crossing_.begin() + whole.begin, whole.end - whole.begin + 1, 0);
-  uint32_t free = 0;
   for (uint32_t k = 0; k < whole.waitingCount; ++k) {
     const Item<Unit> &item = table_.items[waiting_[whole.waiting + k].item];
-    if (item.isFixed())
-      continue;
-    ++free;
     ++crossing_[item.begin + 1];
     --crossing_[item.end];
   }
-  if (free == 0) {
+  if (whole.waitingCount == 0) {
     shrinkTo(sizes);
     return Outcome::kSolved;
   }

@@ -123,7 +123,7 @@ private:
   std::vector<double> weight_; // Per item, the weight of the style's item rule.
   std::vector<Unit> offset_;
   std::vector<uint8_t> placed_;
-  std::vector<Unit> total_; // Per step, the sum of the sizes of all free items not yet placed.
+  std::vector<Unit> total_; // Per step, the sum of the sizes of all items not yet placed.
 
   size_t maxDepth_ = 0; // Limit on stack_, which many small gaps could make deeper than is useful.
   std::vector<Node> stack_;
@@ -135,7 +135,7 @@ private:
 
   // Scratch space, one entry per step.
   std::vector<Unit> sum_;
-  std::vector<Unit> lowest_; // The lowest offset of a free item; in choose(), above the floor.
+  std::vector<Unit> lowest_; // The lowest offset of a waiting item; in choose(), above the floor.
   std::vector<int32_t> crossing_;
   std::vector<uint32_t> valleyEnd_; // Per step: the end of its valley, or 0 if it lies in none.
   std::vector<int32_t> resting_;    // Number of items that can rest, minus that of the step before.

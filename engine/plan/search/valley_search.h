@@ -26,7 +26,7 @@
 // the next item by offset.
 //
 // The time of a search varies greatly with the order of its choices, so callers run it in slices of
-// different styles (portfolio.h). Alignments and fixed offsets are kept. A search that examines all
+// different styles (portfolio.h). Alignments are kept. A search that examines all
 // choices without finding a placement proves that there is none (kInfeasible).
 //
 // Threads: one at a time per object. Deterministic: equal sequences of calls give equal results.

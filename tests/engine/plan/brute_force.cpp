@@ -12,8 +12,8 @@ constexpr uint64_t kNowhere = UINT64_MAX;
 
 class Search {
 public:
-  Search(const std::vector<Value> &values, const std::vector<Pin> &pins)
-      : values_(values), pins_(pins), offsets_(values.size(), kNowhere) {
+  explicit Search(const std::vector<Value> &values)
+      : values_(values), offsets_(values.size(), kNowhere) {
     for (const Value &value : values)
       if (value.sizeBytes != 0)
         alignments_.insert(value.alignment);
@@ -21,26 +21,16 @@ public:
       smallest_ = *alignments_.begin();
   }
 
-  /// Returns the minimum height of the values that `part` marks, or nothing if the pins (fixed
-  /// offsets) overlap or are misaligned.
-  std::optional<uint64_t> run(const std::vector<bool> &part) {
+  /// Returns the minimum height of the values that `part` marks.
+  uint64_t run(const std::vector<bool> &part) {
     best_ = UINT64_MAX;
     left_ = 0;
     std::fill(offsets_.begin(), offsets_.end(), kNowhere);
     part_ = part;
-    uint64_t height = 0;
-    for (const Pin &pin : pins_) {
-      if (values_[pin.value].sizeBytes == 0 || !part[pin.value])
-        continue;
-      if (!fits(pin.value, pin.offset))
-        return std::nullopt;
-      offsets_[pin.value] = pin.offset;
-      height = std::max(height, pin.offset + occupied(pin.value));
-    }
     for (size_t i = 0; i < values_.size(); ++i)
       left_ += isOpen(i) ? 1 : 0;
-    place(0, 0, height);
-    return best_ == UINT64_MAX ? std::nullopt : std::optional(best_);
+    place(0, 0, 0);
+    return best_;
   }
 
 private:
@@ -129,7 +119,6 @@ private:
   }
 
   const std::vector<Value> &values_;
-  const std::vector<Pin> &pins_;
   uint64_t best_ = UINT64_MAX;
   std::vector<bool> part_;
   std::vector<uint64_t> offsets_;
@@ -140,13 +129,13 @@ private:
 
 } // namespace
 
-std::optional<uint64_t> minHeight(const std::vector<Value> &values, const std::vector<Pin> &pins) {
+uint64_t minHeight(const std::vector<Value> &values) {
   // Groups of values whose lifetimes do not overlap are independent.
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(),
             [&](size_t a, size_t b) { return values[a].firstUse < values[b].firstUse; });
-  Search search(values, pins);
+  Search search(values);
   uint64_t height = 0;
   for (size_t k = 0; k < order.size();) {
     std::vector<bool> part(values.size());
@@ -155,10 +144,7 @@ std::optional<uint64_t> minHeight(const std::vector<Value> &values, const std::v
       part[order[k]] = true;
       last = std::max(last, values[order[k]].lastUse);
     }
-    const std::optional<uint64_t> minimum = search.run(part);
-    if (!minimum)
-      return std::nullopt;
-    height = std::max(height, *minimum);
+    height = std::max(height, search.run(part));
   }
   return height;
 }

@@ -10,13 +10,10 @@
 
 #include "engine/plan/plan.h"
 
-#include <optional>
-
 namespace gantry::plan {
 
-/// Returns the minimum height in bytes, or nothing if no placement keeps the pins (fixed offsets).
-/// Sizes count rounded up to the smallest alignment of the request.
-std::optional<uint64_t> minHeight(const std::vector<Value> &values,
-                                  const std::vector<Pin> &pins = {});
+/// Returns the minimum height in bytes. Sizes count rounded up to the smallest alignment of the
+/// request.
+uint64_t minHeight(const std::vector<Value> &values);
 
 } // namespace gantry::plan

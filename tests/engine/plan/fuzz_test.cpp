@@ -1,6 +1,6 @@
-// Plans random requests of many shapes, with and without pins (fixed offsets). Every plan must be
-// valid and not below its bounds, and equal requests must give equal plans. GANTRY_FUZZ_CASES sets
-// the number of requests (10^6 take some minutes). GANTRY_FUZZ_SEED sets the seed, to repeat a run.
+// Plans random requests of many shapes. Every plan must be valid and not below its bounds, and
+// equal requests must give equal plans. GANTRY_FUZZ_CASES sets the number of requests (10^6 take
+// some minutes). GANTRY_FUZZ_SEED sets the seed, to repeat a run.
 #include "tests/engine/plan/random_requests.h"
 
 #include <cstdlib>
@@ -30,12 +30,10 @@ TEST(Planner, FuzzedRequestsAreValid) {
                                .maxAlignmentBits = random() % 2 == 0 ? 0 : upTo(9)};
     const std::vector<Value> values = randomValues(random, shape);
     PlanRequest request;
-    if (random() % 2 == 0)
-      request.pins = randomPins(random, values);
     request.workLimit = 3000;
     const Result<Plan> plan = planArena(values, request);
     ASSERT_TRUE(plan.isOk()) << plan.status().message();
-    const Status valid = validatePlan(values, *plan, request.pins);
+    const Status valid = validatePlan(values, *plan);
     ASSERT_TRUE(valid.isOk()) << valid.message();
     ASSERT_GE(plan->provenBoundBytes, plan->lowerBoundBytes);
     ASSERT_GE(plan->heightBytes, plan->provenBoundBytes);

@@ -11,7 +11,6 @@ namespace {
 struct Case {
   const char *name;
   RandomShape shape;
-  bool pins;
   int rounds;
 };
 
@@ -25,18 +24,14 @@ TEST_P(SmallRequests, AreOptimal) {
   for (int round = 0; round < parameters.rounds; ++round) {
     SCOPED_TRACE(testing::Message() << "round " << round << " of seed " << seed);
     const std::vector<Value> values = randomValues(random, parameters.shape);
-    PlanRequest request;
-    if (parameters.pins)
-      request.pins = randomPins(random, values);
-    const std::optional<uint64_t> minimum = minHeight(values, request.pins);
-    ASSERT_TRUE(minimum.has_value());
-    const Result<Plan> plan = planArena(values, request);
+    const uint64_t minimum = minHeight(values);
+    const Result<Plan> plan = planArena(values);
     ASSERT_TRUE(plan.isOk()) << plan.status().message();
-    const Status valid = validatePlan(values, *plan, request.pins);
+    const Status valid = validatePlan(values, *plan);
     ASSERT_TRUE(valid.isOk()) << valid.message();
-    ASSERT_EQ(plan->heightBytes, *minimum);
-    ASSERT_EQ(plan->provenBoundBytes, *minimum);
-    ASSERT_LE(plan->lowerBoundBytes, *minimum);
+    ASSERT_EQ(plan->heightBytes, minimum);
+    ASSERT_EQ(plan->provenBoundBytes, minimum);
+    ASSERT_LE(plan->lowerBoundBytes, minimum);
   }
 }
 
@@ -46,11 +41,9 @@ constexpr RandomShape kAligned = {
     .count = 6, .commands = 8, .maxSizeBytes = 20, .maxCommands = 5, .maxAlignmentBits = 3};
 
 INSTANTIATE_TEST_SUITE_P(Planner, SmallRequests,
-                         testing::Values(Case{"Plain", kSmall, false, 400},
-                                         Case{"TwelveValues", kTwelve, false, 30},
-                                         Case{"Aligned", kAligned, false, 300},
-                                         Case{"Pinned", kSmall, true, 300},
-                                         Case{"AlignedAndPinned", kAligned, true, 200}),
+                         testing::Values(Case{"Plain", kSmall, 400},
+                                         Case{"TwelveValues", kTwelve, 30},
+                                         Case{"Aligned", kAligned, 300}),
                          [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace

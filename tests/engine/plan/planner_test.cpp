@@ -296,58 +296,6 @@ TEST(Planner, ChallengingProblemsFitWithAlignments) {
     }
 }
 
-/// Plans again with 10, 50 and 90 % of the values pinned to their offsets in a known plan. Every
-/// plan must keep the pins. With `sameHeightFrom` per cent or more pinned, the plan must be as low
-/// as the known one.
-void planAgainWithPins(const std::vector<Value> &values, const Plan &known, uint64_t workLimit,
-                       uint64_t sameHeightFrom) {
-  PlanRequest request;
-  request.enoughBytes = known.heightBytes;
-  request.workLimit = workLimit;
-  for (const uint64_t percent : {10, 50, 90}) {
-    SCOPED_TRACE(testing::Message() << "pinned " << percent << " %");
-    std::mt19937_64 random(percent);
-    request.pins.clear();
-    for (uint32_t i = 0; i < values.size(); ++i)
-      if (random() % 100 < percent)
-        request.pins.push_back({i, known.offsets[i]});
-    const Result<Plan> plan = planArena(values, request);
-    ASSERT_TRUE(plan.isOk()) << plan.status().message();
-    const Status valid = validatePlan(values, *plan, request.pins);
-    ASSERT_TRUE(valid.isOk()) << valid.message();
-    if (percent >= sameHeightFrom) {
-      EXPECT_EQ(plan->heightBytes, known.heightBytes);
-    }
-  }
-}
-
-TEST(Planner, ChallengingProblemsAreSolvedAgainWithPins) {
-  const std::vector<std::filesystem::path> files = sharedProblems("challenging");
-  if (files.empty())
-    GTEST_SKIP() << "the shared challenging problems are absent";
-  for (const auto &file : files) {
-    SCOPED_TRACE(file);
-    const std::vector<Value> values = readCsv(file);
-    PlanRequest request;
-    request.enoughBytes = kChallenge;
-    const Result<Plan> known = planArena(values, request);
-    ASSERT_TRUE(known.isOk()) << known.status().message();
-    planAgainWithPins(values, *known, kDefaultWork, 10);
-    // Use the pins of another plan. The offsets of a plan of the values mirrored in time are also
-    // valid for the values themselves. A few such pins can make a tight problem harder than it is
-    // without pins, so only the plan with 90 % of the values pinned must be as low.
-    uint32_t last = 0;
-    for (const Value &value : values)
-      last = std::max(last, value.lastUse);
-    std::vector<Value> backwards = values;
-    for (Value &value : backwards)
-      value = {value.sizeBytes, value.alignment, last - value.lastUse, last - value.firstUse};
-    const Result<Plan> other = planArena(backwards, request);
-    ASSERT_TRUE(other.isOk()) << other.status().message();
-    planAgainWithPins(values, *other, 2'000'000, 90);
-  }
-}
-
 TEST(Planner, RealProblemsReachTheirBound) {
   std::vector<std::filesystem::path> files = sharedProblems("real");
   const std::vector<std::filesystem::path> examples = sharedProblems("examples");

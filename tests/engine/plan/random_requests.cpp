@@ -1,7 +1,6 @@
 #include "tests/engine/plan/random_requests.h"
 
 #include <algorithm>
-#include <gtest/gtest.h>
 
 namespace gantry::plan {
 
@@ -15,18 +14,6 @@ std::vector<Value> randomValues(std::mt19937_64 &random, const RandomShape &shap
                              value.firstUse + static_cast<uint32_t>(random() % shape.maxCommands));
   }
   return values;
-}
-
-std::vector<Pin> randomPins(std::mt19937_64 &random, const std::vector<Value> &values) {
-  PlanRequest request;
-  request.workLimit = 20'000;
-  const Result<Plan> plan = planArena(values, request);
-  EXPECT_TRUE(plan.isOk()) << plan.status().message();
-  std::vector<Pin> pins;
-  for (uint32_t i = 0; plan.isOk() && i < values.size(); ++i)
-    if (random() % 3 == 0)
-      pins.push_back({i, plan->offsets[i]});
-  return pins;
 }
 
 } // namespace gantry::plan

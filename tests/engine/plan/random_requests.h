@@ -19,8 +19,4 @@ struct RandomShape {
 /// Returns values with random sizes, lifetimes and alignments.
 std::vector<Value> randomValues(std::mt19937_64 &random, const RandomShape &shape);
 
-/// Plans the values and returns pins, which fix about a third of them at their planned offsets. A
-/// plan that keeps the pins therefore exists.
-std::vector<Pin> randomPins(std::mt19937_64 &random, const std::vector<Value> &values);
-
 } // namespace gantry::plan

@@ -127,12 +127,6 @@ private:
       value.alignment = number<uint64_t>(fields, 4);
     if (value.alignment == 0 || (value.alignment & (value.alignment - 1)) != 0)
       fail(fmt::format("alignment {} is no power of two", value.alignment));
-    if (has(fields, 5)) {
-      const auto offset = number<uint64_t>(fields, 5);
-      if (offset % value.alignment != 0)
-        fail(fmt::format("offset {} is no multiple of the alignment {}", offset, value.alignment));
-      buffers_.pins.push_back({static_cast<uint32_t>(buffers_.values.size()), offset});
-    }
     buffers_.values.push_back(value);
   }
 

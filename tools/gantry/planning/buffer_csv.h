@@ -2,8 +2,8 @@
 //
 // The first line names the columns: id, lower, upper, size, and optionally alignment and offset. A
 // buffer is alive in [lower, upper); times are whole numbers in any unit. Size and offset are in
-// bytes. The alignment is a power of two in bytes; an empty field means 1. An offset pins the
-// buffer to it; an empty field leaves the choice to the planner.
+// bytes. The alignment is a power of two in bytes; an empty field means 1. The column `offset`,
+// which formatPlan() and other planners write, is ignored.
 //
 // The planner works with steps instead of times: step i begins at the i-th of the distinct times of
 // the file, in ascending order from 0, and ends at the next one.
@@ -19,12 +19,11 @@
 
 namespace gantry::tool {
 
-/// The buffers of a file; element i of each of the first four lists belongs to buffer i.
+/// The buffers of a file; element i of each list but `moments` belongs to buffer i.
 struct BufferList {
   std::vector<std::string> ids;
   std::vector<int64_t> lowers, uppers; // Times as in the file.
   std::vector<plan::Value> values;     // firstUse and lastUse are steps.
-  std::vector<plan::Pin> pins;
   std::vector<int64_t> moments; // Distinct times, ascending: step i is [moments[i], moments[i+1]).
 };
 

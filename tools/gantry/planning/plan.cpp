@@ -110,7 +110,6 @@ ExitCode runPlan(const PlanOptions &options) {
   const BufferList buffers =
       parseBuffers({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, options.file);
   plan::PlanRequest request;
-  request.pins = buffers.pins;
   request.enoughBytes = options.capacity;
   request.deadlineSeconds = options.deadline;
   request.workLimit = options.deadline > 0 ? UINT64_MAX : options.work;
@@ -122,7 +121,7 @@ ExitCode runPlan(const PlanOptions &options) {
     throw ToolError(plan.status().code() == StatusCode::kInvalidArgument ? ExitCode::kBadInput
                                                                          : ExitCode::kInternal,
                     fmt::format("{}: {}", printable(options.file), plan.status().message()));
-  if (const Status valid = plan::validatePlan(buffers.values, *plan, request.pins); !valid.isOk())
+  if (const Status valid = plan::validatePlan(buffers.values, *plan); !valid.isOk())
     throw ToolError(ExitCode::kInternal,
                     fmt::format("{}: {}", printable(options.file), valid.message()));
   FileSet files;
@@ -159,7 +158,7 @@ void addPlan(CLI::App &app, Action &action) {
   auto options = std::make_shared<PlanOptions>();
   command
       ->add_option("FILE.csv", options->file,
-                   "id,lower,upper,size[,alignment,offset]; upper is exclusive")
+                   "id,lower,upper,size[,alignment,offset]; upper is exclusive, offset is ignored")
       ->required();
   command
       ->add_option_function<std::string>(

@@ -1,4 +1,4 @@
-// Tests EjectionSearch alone: its placements are valid with pins and alignments, and it finds
+// Tests EjectionSearch alone: its placements are valid with alignments, and it finds
 // placements that are known to exist.
 #include "engine/plan/search/ejection_search.h"
 #include "engine/plan/problem_builder.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
 /// The capacity has room for a stack of all items.
-TEST(EjectionSearch, KeepsPinsAndAlignments) {
+TEST(EjectionSearch, KeepsAlignments) {
   uint32_t found = 0;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -22,12 +22,8 @@ TEST(EjectionSearch, KeepsPinsAndAlignments) {
     shape.count = 3 + static_cast<uint32_t>(seed % 9);
     shape.maxAlignmentBits = static_cast<uint32_t>(seed % 5);
     const std::vector<Value> values = randomValues(random, shape);
-    std::vector<Pin> pins;
-    if (seed % 3 == 0)
-      pins = randomPins(random, values);
-    Result<BuiltProblem> built = buildProblem(values, pins);
-    ASSERT_TRUE(built.isOk()) << built.status().message();
-    const Problem &problem = built->problem;
+    const BuiltProblem built = buildProblem(values);
+    const Problem &problem = built.problem;
     ASSERT_TRUE(EjectionSearch::canSearch(problem));
     uint64_t capacity = 4096;
     for (uint32_t i = 0; i < problem.count(); ++i)
@@ -40,10 +36,8 @@ TEST(EjectionSearch, KeepsPinsAndAlignments) {
     Plan plan;
     plan.heightBytes = heightOf(problem, offsets);
     for (size_t i = 0; i < values.size(); ++i)
-      plan.offsets.push_back(built->itemOfValue[i] == kNoItem ? 0 : offsets[built->itemOfValue[i]]);
-    for (const Pin &pin : pins)
-      plan.offsets[pin.value] = pin.offset;
-    const Status valid = validatePlan(values, plan, pins);
+      plan.offsets.push_back(built.itemOfValue[i] == kNoItem ? 0 : offsets[built.itemOfValue[i]]);
+    const Status valid = validatePlan(values, plan);
     EXPECT_TRUE(valid.isOk()) << valid.message();
   }
   EXPECT_GT(found, 200u);

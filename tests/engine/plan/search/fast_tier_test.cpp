@@ -53,16 +53,6 @@ TEST(FastTier, PlacementsOfRandomItemsAreValid) {
   }
 }
 
-TEST(FastTier, KeepsFixedItems) {
-  Problem problem = problemOf(test::randomIntervals(40, 20, 100, 9));
-  problem.fixedOffset.assign(40, kFreeOffset);
-  problem.fixedOffset[7] = 4096;
-  const Placement placement = checkedFast(problem);
-  EXPECT_EQ(placement.offset[7], 4096u);
-  WorkMeter meter(100'000);
-  EXPECT_EQ(improvePlacement(problem, placement, 0, meter).offset, placement.offset);
-}
-
 TEST(FastTier, PacksGuillotineInstancesWithinOnePercentOfTheOptimum) {
   for (const uint32_t count : {100u, 1'000u, 10'000u, 100'000u})
     for (uint64_t seed = 1; seed <= 4; ++seed) {

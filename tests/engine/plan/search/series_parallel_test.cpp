@@ -78,16 +78,6 @@ TEST(SeriesParallel, APrematureJoinIsTakenApart) {
   EXPECT_EQ(placement.height, 100u);
 }
 
-TEST(SeriesParallel, FixedItemsDoNotJoin) {
-  Problem problem = problemOf({{0, 4, 10}, {0, 4, 20}, {0, 4, 30}});
-  problem.fixedOffset = {kFreeOffset, 512, kFreeOffset};
-  const SeriesParallel joined(problem, 0);
-  ASSERT_EQ(joined.reduced().count(), 2u);
-  EXPECT_EQ(
-      std::count(joined.reduced().fixedOffset.begin(), joined.reduced().fixedOffset.end(), 512u),
-      1);
-}
-
 TEST(SeriesParallel, BoxesKeepTheAlignmentsOfTheirItems) {
   Random random(3);
   std::vector<Interval> intervals = test::guillotinePacking(400, 3);
