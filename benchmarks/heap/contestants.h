@@ -11,6 +11,8 @@
 #include <dlfcn.h>
 #include <gantry/gantry.h>
 #include <mimalloc.h>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace gantry::bench {
@@ -77,15 +79,18 @@ private:
   std::vector<void *> slots_;
 };
 
-/// Buffers of a device, through the public C API; unnamed if `name` is nullptr. Exits with 1 if an
-/// allocation fails.
+/// Buffers of a device, through the public C API. The buffer of slot i has the name i modulo the
+/// number of names. Exits with 1 if an allocation fails.
 class Buffers {
 public:
-  Buffers(uint32_t slots, gantry_device_t *device, const char *name = "layer/activations")
-      : device_(device), name_(name), slots_(slots) {}
+  Buffers(uint32_t slots, gantry_device_t *device, std::span<const std::string> names)
+      : device_(device), slots_(slots), names_(slots) {
+    for (uint32_t i = 0; i < slots; ++i)
+      names_[i] = names[i % names.size()].c_str();
+  }
   void allocate(uint32_t slot, uint64_t bytes) {
-    if (gantry_buffer_create_kind(device_, GANTRY_MEMORY_DEVICE, bytes, name_, &slots_[slot]) !=
-        GANTRY_STATUS_OK) {
+    if (gantry_buffer_create_kind(device_, GANTRY_MEMORY_DEVICE, bytes, names_[slot],
+                                  &slots_[slot]) != GANTRY_STATUS_OK) {
       std::fprintf(stderr, "heap_bench: %s\n", gantry_last_error());
       std::exit(1);
     }
@@ -104,8 +109,8 @@ public:
 
 private:
   gantry_device_t *device_;
-  const char *name_;
   std::vector<gantry_buffer_t *> slots_;
+  std::vector<const char *> names_; // By slot.
 };
 
 template <typename Contestant> void replay(const Trace &trace, Contestant &contestant) {

@@ -116,7 +116,7 @@ HeapCode Arena::takeFromPool(const BufferRequest &request, uint32_t *index) {
   if (code == HeapCode::kExhausted && pool == kSmallPool && cached_.ranges() != 0) {
     const auto needed = static_cast<uint32_t>(SizeClasses::classOf(request.sizeBytes));
     if (const uint32_t longer = cached_.takeAny(handles_, needed); longer != kNone) {
-      (void)freeToPool(longer);
+      freeToPool(longer);
       code = takeBlock(pool, request, *index);
     }
     if (code == HeapCode::kExhausted) {
@@ -240,8 +240,7 @@ HeapCode Arena::retain(BufferHandle buffer) {
   return HeapCode::kOk;
 }
 
-HeapCode Arena::release(BufferHandle buffer, std::span<const TimelinePoint> after,
-                        Outcome *outcome) {
+HeapCode Arena::release(BufferHandle buffer, std::span<const TimelinePoint> after, bool *closing) {
   const Locked locked(lock_);
   BufferRecord *record = find(buffer);
   if (record == nullptr)
@@ -252,9 +251,9 @@ HeapCode Arena::release(BufferHandle buffer, std::span<const TimelinePoint> afte
   if (--record->references != 0)
     return HeapCode::kOk;
   end(index, buffer);
-  outcome->closing = environment_.closing.load(std::memory_order_relaxed);
+  *closing = environment_.closing.load(std::memory_order_relaxed);
   if ((record->flags & kMoving) == 0) // Otherwise the relocation frees the range when it ends.
-    outcome->emptied = finishRelease(index);
+    finishRelease(index);
   return HeapCode::kOk;
 }
 
@@ -275,48 +274,42 @@ inline void Arena::end(uint32_t index, BufferHandle buffer) {
     publish();
 }
 
-// Frees the range, or makes it a pending release if its points have not passed. Returns whether a
-// slab has become empty and the heap has watermarks for empty slabs (HeapOptions::retainHighBytes).
-inline bool Arena::finishRelease(uint32_t index) {
+// Frees the range, or makes it a pending release if its points have not passed.
+inline void Arena::finishRelease(uint32_t index) {
   const BufferRecord &record = handles_.record(index);
-  if (record.block == kNone) {
+  if (record.block == kNone)
     giveRecord(index);
-    return false;
-  }
-  if ((record.flags & kHasPoints) == 0 ||
-      environment_.timelines.passed(handles_.tail(index).points))
-    return freeRange(index);
-  addPending(index);
-  return false;
+  else if ((record.flags & kHasPoints) == 0 ||
+           environment_.timelines.passed(handles_.tail(index).points))
+    freeRange(index);
+  else
+    addPending(index);
 }
 
 // Puts a range into its size class, or frees it to its pool if it has no class, if the size classes
-// are full, or if its record is retired (buffer_record.h). The result is that of finishRelease().
-inline bool Arena::freeRange(uint32_t index) {
+// are full, or if its record is retired (buffer_record.h).
+inline void Arena::freeRange(uint32_t index) {
   BufferRecord &record = handles_.record(index);
   if (record.sizeClass == SizeClasses::kCount ||
       cached_.bytes() + SizeClasses::bytesOf(record.sizeClass) > cachedLimit_ ||
-      cached_.ranges() == kMaxCachedRanges || record.generation >= kRetiredGeneration)
-    return freeToPool(index);
+      cached_.ranges() == kMaxCachedRanges || record.generation >= kRetiredGeneration) {
+    freeToPool(index);
+    return;
+  }
   record.flags = kCached;
   cached_.push(handles_, index);
-  return false;
 }
 
-// Frees a range to its pool, and its record. The result is that of finishRelease().
-inline bool Arena::freeToPool(uint32_t index) {
+// Frees a range to its pool, and its record.
+inline void Arena::freeToPool(uint32_t index) {
   const BufferRecord &record = handles_.record(index);
-  Tlsf &tlsf = poolOf(record).tlsf;
-  const bool watched = environment_.options.retainHighBytes != UINT64_MAX;
-  const uint32_t slab = watched ? tlsf.regionOf(record.block) : kNone;
-  tlsf.free(record.block);
+  poolOf(record).tlsf.free(record.block);
   giveRecord(index);
-  return watched && tlsf.usedBytesOf(slab) == 0;
 }
 
 void Arena::flushLocked() {
   for (uint32_t index; (index = cached_.takeAny(handles_, 0)) != kNone;)
-    (void)freeToPool(index);
+    freeToPool(index);
 }
 
 void Arena::flush() {
@@ -362,7 +355,7 @@ void Arena::reclaim() {
   const Locked locked(lock_);
   for (uint32_t i; (i = pending_.findPassed(environment_.timelines)) != kNone;) {
     removePending(i);
-    (void)freeToPool(i);
+    freeToPool(i);
   }
 }
 
@@ -466,7 +459,7 @@ BufferHandle ArenaAccess::begin(uint32_t index, const BufferRequest &request) {
 }
 uint32_t ArenaAccess::takeRecord() { return arena_.takeRecord(); }
 void ArenaAccess::giveRecord(uint32_t index) { arena_.giveRecord(index); }
-void ArenaAccess::finishRelease(uint32_t index) { (void)arena_.finishRelease(index); }
+void ArenaAccess::finishRelease(uint32_t index) { arena_.finishRelease(index); }
 
 void ArenaAccess::tell(HeapEvent::Type type, uint32_t index, BufferHandle handle) {
   const BufferRecord &record = arena_.handles_.record(index);

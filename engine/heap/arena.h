@@ -89,15 +89,6 @@ struct NameCount {
 
 class Arena {
 public:
-  /// The consequences of release() that its caller must handle without the arena's lock.
-  struct Outcome {
-    // A slab has become empty, and the heap has watermarks for empty slabs
-    // (HeapOptions::retainHighBytes).
-    bool emptied = false;
-    // The last reference was released, and ArenaEnvironment::closing is set.
-    bool closing = false;
-  };
-
   Arena(ArenaEnvironment &environment, uint8_t kind);
 
   /// Returns kOk, kExhausted if no range of this arena fits, or kHostExhausted.
@@ -111,8 +102,9 @@ public:
 
   HeapCode retain(BufferHandle buffer);
   /// Implements Heap::release(). Adds the points of `after` to those that the range waits for, also
-  /// if other references remain.
-  HeapCode release(BufferHandle buffer, std::span<const TimelinePoint> after, Outcome *outcome);
+  /// if other references remain. *closing: the last reference was released, and
+  /// ArenaEnvironment::closing is set.
+  HeapCode release(BufferHandle buffer, std::span<const TimelinePoint> after, bool *closing);
   /// Keeps the storage in use until the point has passed, even if the buffer is released earlier.
   HeapCode freeAfter(BufferHandle buffer, const TimelinePoint &point);
   bool isLive(BufferHandle buffer);
@@ -173,12 +165,12 @@ private:
   void end(uint32_t index, BufferHandle buffer);
   bool countName(uint32_t name);
   void publish();
-  bool finishRelease(uint32_t index);
+  void finishRelease(uint32_t index);
   void mergePoints(uint32_t index, std::span<const TimelinePoint> after);
   void addPending(uint32_t index);
   void removePending(uint32_t index);
-  bool freeRange(uint32_t index);
-  bool freeToPool(uint32_t index);
+  void freeRange(uint32_t index);
+  void freeToPool(uint32_t index);
   void flushLocked();
   Pool &poolOf(const BufferRecord &record) { return pools_[record.pool]; }
   uint64_t rangeBytesOf(const BufferRecord &record) {

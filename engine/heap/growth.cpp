@@ -329,13 +329,4 @@ uint64_t Growth::releaseEmpty(uint64_t keepBytes) {
   return gone;
 }
 
-void Growth::keepWatermarks() {
-  const HeapOptions &options = environment_.options;
-  if (!lock_.tryLock())
-    return; // the next release that empties a slab tries again
-  if (emptyBytes() > options.retainHighBytes)
-    releaseEmpty(options.retainLowBytes);
-  lock_.unlock();
-}
-
 } // namespace gantry::heap

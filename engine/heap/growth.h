@@ -60,9 +60,10 @@ struct Pressure {
   uint64_t sizeBytes = 0;
 };
 
-/// A step of the pressure ladder. relieve() is called under the growth lock, again and again while
-/// it returns kOk, which means that it has freed storage, or that storage becomes free when work in
-/// flight is done. Any other code ends the step; kDeviceLost also ends the ladder.
+/// A step of the pressure ladder. relieve() is called under the growth lock, so it must not
+/// allocate from this heap. It is called again and again while it returns kOk, which means that it
+/// has freed storage, or that storage becomes free when work in flight is done. Any other code ends
+/// the step; kDeviceLost also ends the ladder.
 struct PressureStep {
   HeapCode (*relieve)(void *user, const Pressure &pressure) = nullptr;
   void *user = nullptr;
@@ -104,9 +105,6 @@ public:
   /// Frees pending ranges whose points have passed, in all arenas. Some may remain, because
   /// PendingReleases::findPassed() looks only at the oldest ranges.
   void reclaimAll();
-  /// Is called, without the lock, after a release has emptied a slab. Frees empty slabs down to the
-  /// low watermark if they exceed the high watermark (HeapOptions).
-  void keepWatermarks();
   uint64_t hostWaits() const { return hostWaits_.load(); }
 
 private:

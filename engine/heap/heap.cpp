@@ -76,11 +76,6 @@ Result<HeapPtr> Heap::create(std::shared_ptr<device::Device> device, const HeapO
     return statusf(StatusCode::kInvalidArgument,
                    "growthSlack is %g; it is a factor from 1 to 16 on the peak of live bytes",
                    options.growthSlack);
-  if (options.retainLowBytes > options.retainHighBytes)
-    return statusf(StatusCode::kInvalidArgument,
-                   "retainLowBytes (%llu) is above retainHighBytes (%llu)",
-                   static_cast<unsigned long long>(options.retainLowBytes),
-                   static_cast<unsigned long long>(options.retainHighBytes));
   const uint32_t tag = takeTag();
   if (tag == 0)
     return Status(StatusCode::kOutOfMemory, "255 heaps are alive; no more can be made");
@@ -165,19 +160,11 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
     return HeapCode::kForeignHandle;
   if (!components_.timelines.know(after))
     return HeapCode::kInvalidArgument;
-  Arena::Outcome outcome;
-  const HeapCode code = arena->release(buffer, after, &outcome);
-  if (outcome.emptied || outcome.closing)
-    afterRelease(outcome.emptied, outcome.closing);
-  return code;
-}
-
-// The part of a release that runs without the arena's lock. It may destroy the heap.
-void Heap::afterRelease(bool emptied, bool closing) {
-  if (emptied)
-    components_.growth.keepWatermarks();
+  bool closing = false;
+  const HeapCode code = arena->release(buffer, after, &closing);
   if (closing && components_.remaining.fetch_sub(1) == 1)
     destroy(components_);
+  return code;
 }
 
 HeapCode Heap::freeAfter(BufferHandle buffer, const TimelinePoint &point) {

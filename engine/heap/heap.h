@@ -135,9 +135,7 @@ public:
   /// Returns the id of a text. Equal texts have equal ids. The index is 0 if the text is empty or
   /// longer than 4096 bytes, if the host has no memory, or if 65,535 names exist.
   NameId intern(std::string_view name);
-  /// The same for a text that ends with a zero byte; nullptr gives index 0. Stores the id in a
-  /// table, in the entry that the text's address selects (names.h). A later call with the same
-  /// address and text needs no lock, until a call with another text replaces the entry.
+  /// The same for a text that ends with a zero byte; nullptr gives index 0.
   NameId intern(const char *name);
   void statistics(HeapStatistics *statistics) const;
   /// Writes the names with the largest live bytes, in descending order, up to names.size(). Returns
@@ -152,7 +150,6 @@ public:
   HeapComponents &components() const { return components_; }
 
 private:
-  void afterRelease(bool emptied, bool closing);
   HeapComponents &components_;
 };
 

@@ -3,73 +3,74 @@
 
 #include "engine/trace/record/source.h"
 
-#include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace gantry::heap {
 namespace {
 
-constexpr uint32_t kEmpty = UINT32_MAX;
+template <typename Word> uint64_t wordAt(const char *bytes) {
+  Word word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
 
-uint32_t hashOf(std::string_view text) { // FNV-1a
-  uint32_t hash = 2166136261U;
+// Multiplies two words to 128 bits and folds the product, as wyhash does (Wang Yi, 2019). The
+// constants are the fractional digits of pi.
+uint64_t mix(uint64_t a, uint64_t b) {
+  const auto product =
+      static_cast<unsigned __int128>(a ^ 0x243F6A8885A308D3U) * (b ^ 0x13198A2E03707344U);
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+// Reads the text in blocks of 16 bytes; the last one may overlap the one before.
+uint32_t hashOf(std::string_view text) {
+  const char *const end = text.data() + text.size();
+  if (text.size() >= 8) {
+    uint64_t hash = text.size();
+    for (const char *at = text.data(); at + 16 < end; at += 16)
+      hash = std::rotl(hash, 5) + mix(wordAt<uint64_t>(at), wordAt<uint64_t>(at + 8));
+    const char *const last = text.size() < 16 ? text.data() : end - 16;
+    hash += mix(wordAt<uint64_t>(last), wordAt<uint64_t>(end - 8));
+    return static_cast<uint32_t>(hash ^ hash >> 32);
+  }
+  if (text.size() >= 4)
+    return static_cast<uint32_t>(mix(wordAt<uint32_t>(text.data()), wordAt<uint32_t>(end - 4)));
+  uint64_t word = 0;
   for (const char c : text)
-    hash = (hash ^ static_cast<uint8_t>(c)) * 16777619U;
-  return hash;
+    word = word << 8 | static_cast<uint8_t>(c);
+  return static_cast<uint32_t>(mix(word, text.size()));
 }
 
 } // namespace
 
-Names::Names(const HostAllocator &host) : host_(host), entries_(host), table_(host) {}
+Names::Names(const HostAllocator &host) : host_(host), entries_(host) {}
 
 Names::~Names() {
   for (uint32_t i = 1; i < count_; ++i)
     host_.free(host_.user, entries_[i].text, entries_[i].length + 1);
 }
 
-NameId Names::intern(const char *text) {
-  if (text == nullptr)
-    return {};
-  std::atomic<uint32_t> &hint = hints_[hintOf(text)];
-  if (const uint32_t id = hint.load(std::memory_order_acquire);
-      id != 0 && std::strcmp(entries_[id].text, text) == 0)
-    return {id};
-  const NameId found = intern(std::string_view(text));
-  hint.store(found.index, std::memory_order_release);
-  return found;
-}
-
-// Makes room for one more name in a table that stays at most half full. Returns false, with nothing
-// changed, if the host has no memory.
-bool Names::reserveTable() {
-  if (table_.size() >= 2 * (count_ + 1))
-    return true;
-  const uint32_t larger = std::max<uint32_t>(64, 2 * table_.size());
-  if (!table_.resize(larger))
-    return false;
-  std::fill(table_.begin(), table_.end(), kEmpty);
-  for (uint32_t i = 1; i < count_; ++i) {
-    uint32_t at = hashOf({entries_[i].text, entries_[i].length}) & (larger - 1);
-    while (table_[at] != kEmpty)
-      at = (at + 1) & (larger - 1);
-    table_[at] = i;
+// Returns the id of the text; 0 if it has none yet.
+inline uint32_t Names::find(std::string_view text, uint32_t hash) const {
+  uint32_t id = buckets_[hash % kBuckets].load(std::memory_order_acquire);
+  for (; id != 0; id = entries_[id].next) {
+    const Entry &entry = entries_[id];
+    if (entry.hash == hash && std::string_view(entry.text, entry.length) == text)
+      break;
   }
-  return true;
+  return id;
 }
 
 NameId Names::intern(std::string_view text) {
   if (text.empty() || text.size() > kMaxLength)
     return {};
+  const uint32_t hash = hashOf(text);
+  if (const uint32_t known = find(text, hash); known != 0)
+    return {known};
   const Locked locked(lock_);
-  if (!reserveTable())
-    return {};
-  const uint32_t mask = table_.size() - 1;
-  uint32_t at = hashOf(text) & mask;
-  for (; table_[at] != kEmpty; at = (at + 1) & mask) {
-    const Entry &entry = entries_[table_[at]];
-    if (std::string_view(entry.text, entry.length) == text)
-      return {table_[at]};
-  }
+  if (const uint32_t known = find(text, hash); known != 0)
+    return {known};
   const uint32_t id = count_.load(std::memory_order_relaxed);
   if (id == kMaxNames || (id >= entries_.capacity() && !entries_.grow()))
     return {};
@@ -78,8 +79,10 @@ NameId Names::intern(std::string_view text) {
     return {};
   std::memcpy(copy, text.data(), text.size());
   copy[text.size()] = 0;
-  entries_[id] = {copy, static_cast<uint32_t>(text.size()), trace::intern(text)};
-  table_[at] = id;
+  std::atomic<uint32_t> &bucket = buckets_[hash % kBuckets];
+  entries_[id] = {copy, static_cast<uint32_t>(text.size()), hash,
+                  bucket.load(std::memory_order_relaxed), trace::intern(text)};
+  bucket.store(id, std::memory_order_release);
   count_.store(id + 1, std::memory_order_release);
   return {id};
 }

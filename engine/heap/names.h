@@ -1,10 +1,8 @@
 // Interned names of buffers: each text gets a small number (NameId).
 //
-// The same text always gives the same NameId. A lookup by `const char *` first tries a hint: a
-// table of 256 entries, indexed by a hash of the text's address, holds the id of the text that was
-// last interned from an address with this hash. One comparison of the texts confirms the hint. A
-// program that passes a literal again therefore needs neither a hash of the text nor the lock.
-// Without a valid hint, a hash table with open addressing finds the text under the lock.
+// The same text always gives the same NameId. A hash table with chains finds it. A lookup takes no
+// lock, because entries are only added: an entry is complete before its bucket refers to it, and
+// never changes afterwards. Only the first use of a text takes the lock.
 //
 // Ownership: the object copies the texts and frees them in its destructor. Threads: any. Errors: id
 // 0 ("no name") if the text is empty or longer than 4096 bytes, if the host has no memory, or if
@@ -28,8 +26,8 @@ public:
   ~Names();
 
   NameId intern(std::string_view text);
-  /// The same for a text that ends with a zero byte; nullptr gives id 0. Tries the hint first.
-  NameId intern(const char *text);
+  /// The same for a text that ends with a zero byte; nullptr gives id 0.
+  NameId intern(const char *text) { return text ? intern(std::string_view(text)) : NameId{}; }
 
   /// The number of ids, including id 0; all ids are below it.
   uint32_t count() const { return count_.load(std::memory_order_acquire); }
@@ -41,21 +39,18 @@ private:
   struct Entry {
     char *text;
     uint32_t length;
+    uint32_t hash;
+    uint32_t next; // The next id of the same bucket; 0: none.
     uint32_t traceName;
   };
-  bool reserveTable();
-  static size_t hintOf(const char *text) {
-    const auto address = reinterpret_cast<uintptr_t>(text);
-    return (address ^ address >> 8) % kHints;
-  }
+  uint32_t find(std::string_view text, uint32_t hash) const;
 
-  static constexpr uint32_t kHints = 256;
+  static constexpr uint32_t kBuckets = 4096;
   HostAllocator host_;
-  Lock lock_;
+  Lock lock_; // Held while a name is added.
   SegmentedArray<Entry> entries_;
-  HostArray<uint32_t> table_; // The hash table: ids, or UINT32_MAX for an empty slot.
+  std::atomic<uint32_t> buckets_[kBuckets]{}; // The latest id of each bucket; 0: none.
   std::atomic<uint32_t> count_{1};
-  std::atomic<uint32_t> hints_[kHints]{}; // Ids; 0: no hint.
 };
 
 } // namespace gantry::heap

@@ -128,11 +128,6 @@ struct HeapObserver {
 struct HeapOptions {
   HostAllocator host;
   HeapObserver observer;
-  /// Watermarks for the bytes of empty slabs, summed over all memory kinds. If a release makes a
-  /// slab empty and the sum then exceeds retainHighBytes, empty slabs are freed until at most
-  /// retainLowBytes are left.
-  uint64_t retainHighBytes = UINT64_MAX;
-  uint64_t retainLowBytes = 0;
   /// A factor, 1 to 16. The product of the factor and the peak of a memory kind's live bytes is the
   /// target for the kind's reserved bytes, those of its slabs; it may be raised later
   /// (retention.h). Before the heap exceeds the target, it uses free ranges of other arenas, then

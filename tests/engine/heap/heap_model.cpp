@@ -21,12 +21,7 @@ HeapModel::HeapModel(uint64_t seed) : random_(seed) {
   config.types = {{0, true, false, false, false}, {1, false, true, true, true}};
   config.memoryBudgets = false;
   gpu_ = test::FakeDevice::create(config);
-  HeapOptions options;
-  if (below(2) == 0) {
-    options.retainHighBytes = uint64_t{16} << 20;
-    options.retainLowBytes = uint64_t{4} << 20;
-  }
-  heap_ = Heap::create(gpu_, options).take();
+  heap_ = Heap::create(gpu_, {}).take();
   ordered_.emplace(*heap_);
   compaction_.emplace(*heap_);
   spilling_.emplace(*heap_, Spill::When::kUnderPressure);

@@ -1,5 +1,6 @@
 // Tests of many threads on one heap: threads allocate, share and release each other's buffers while
 // another thread compacts, trims and reads statistics; and threads use each other's free memory.
+#include "engine/heap/heap_components.h"
 #include "tests/engine/heap/heap_fixture.h"
 
 #include <array>
@@ -183,6 +184,35 @@ TEST_F(ThreadTest, BuffersAreResolvedWhileTheTablesGrow) {
   other.join();
   for (const BufferHandle buffer : all)
     drop(buffer);
+}
+
+// All threads intern the same texts at the same time. Each text gets one id, which every thread
+// sees, and the text of an id is complete as soon as a thread has the id.
+TEST_F(ThreadTest, EqualNamesHaveOneId) {
+  make();
+  constexpr uint32_t kTexts = 20000;
+  std::vector<std::vector<uint32_t>> ids(kThreads, std::vector<uint32_t>(kTexts));
+  std::atomic<uint32_t> torn{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (uint32_t i = 0; i < kTexts; ++i) {
+        const std::string text(1 + i % 40, static_cast<char>('a' + i % 26));
+        const std::string name = text + std::to_string(i);
+        const uint32_t id = (t % 2 == 0 ? heap->intern(name) : heap->intern(name.c_str())).index;
+        ids[t][i] = id;
+        torn += heap->components().names.text(id) != name ? 1 : 0;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(torn, 0U);
+  std::vector<uint32_t> sorted = ids[0];
+  std::sort(sorted.begin(), sorted.end());
+  for (uint32_t i = 0; i < kTexts; ++i)
+    ASSERT_EQ(sorted[i], i + 1);
+  for (int t = 1; t < kThreads; ++t)
+    EXPECT_EQ(ids[t], ids[0]);
 }
 
 // Two threads allocate and release 256 MiB one after the other. The peak of live bytes is not the
