@@ -49,6 +49,13 @@ class CheckHouse(unittest.TestCase):
         self.kept({f"engine/plan/a{i}.h": "" for i in range(40)})
         self.broken({f"engine/plan/a{i}.h": "" for i in range(41)}, "41 files")
 
+    def test_lines_of_a_folder(self):
+        readme = {"engine/heap/README.md": "# heap\n"}
+        half = "int a;\n" * 500
+        self.kept({**readme, **{f"engine/heap/a{i}.h": half for i in range(7)}, "engine/heap/extras/b.h": half})
+        self.broken({**readme, **{f"engine/heap/a{i}.h": half for i in range(7)}, "engine/heap/sub/b.h": "int a;\n"},
+                    "engine/heap/: 3501 lines of C++")
+
     def test_lines_of_a_file(self):
         self.kept({"engine/a.cpp": "int a;\n" * 600})
         self.broken({"engine/a.cpp": "int a;\n" * 601}, "601 lines")
@@ -91,6 +98,7 @@ class CheckHouse(unittest.TestCase):
         self.broken({"codegen/a.td": code}, "a.td:3: a function of 81 lines")
         self.broken({"tools/CMakeLists.txt": "function(work)\n" + "  step()\n" * 79 + "endfunction()\n"}, "81 lines")
         self.broken({"tools/a.sh": "#!/bin/sh\n" + function(81, "function work {")}, "81 lines")
+        self.broken({"tools/a.sh": "#!/bin/sh\n" + function(80, "work()\n{")}, "81 lines")
         self.kept({"engine/a.cpp": "const int kTable[] = {\n" + "  1,\n" * 100 + "};\n"})
         self.broken({"engine/a.cpp": "void work() {\n"}, "cannot be checked: line 1: the bracket is not closed")
 
@@ -110,7 +118,9 @@ class CheckHouse(unittest.TestCase):
         self.broken({f"engine/a{i}.cpp": text for i, text in enumerate(short)}, "methods of Heap lie in 4 sources")
         places = ["engine/a.cpp", "tools/a.cpp", "codegen/a.cpp", "codegen/passes/a.cpp"]
         self.broken({place: "namespace gantry {\nint Heap::size() { return 1; }\n}\n" for place in places},
-                    "methods of Heap lie in 4 sources")
+                    "methods of gantry::Heap lie in 4 sources")
+        mixed = ["namespace gantry {\nint Heap::size() { return 1; }\n}\n", "int gantry::Heap::end() { return 1; }\n"]
+        self.broken({place: mixed[i % 2] for i, place in enumerate(places)}, "methods of gantry::Heap lie in 4 sources")
         self.kept({place: "namespace {\nint Heap::size() { return 1; }\n}\n" for place in places})
         self.kept({f"engine/a{i}.cpp": "Status Heap%d::Impl::work() {\n}\n" % i for i in range(4)})
 
@@ -125,6 +135,9 @@ class CheckHouse(unittest.TestCase):
         self.broken({"codegen/a.td": "def A; // and B\n"}, 'begins with "and"')
         self.broken({"engine/a.h": "// The size.\n//\n// Of these the first.\nint a;\n"}, 'begins with "Of"')
         self.kept({"tools/a.py": '"""The size."""\n# The size, which\n# of course is a number.\nA = "# of"\n'})
+        self.kept({"tools/a.sh": "#!/bin/bash\n# The size, which\n# of course is a number.\nA=1\n"})
+        self.broken({"tools/a.sh": "#!/bin/bash\n# What this does.\nA=1\n"}, 'a.sh:2: a comment that begins with "What"')
+        self.broken({"tools/CMakeLists.txt": "# Of these.\nset(A 1)\n"}, 'begins with "Of"')
         self.broken({"tools/a.py": "A = 1 # of these\n"}, 'a.py:1: a comment that begins with "of"')
         self.broken({"tools/a.py": '"""Of these."""\n'}, 'begins with "Of"')
         self.broken({"tools/a.py": 'def work():\n    """Of these."""\n'}, 'begins with "Of"')
@@ -139,6 +152,12 @@ class CheckHouse(unittest.TestCase):
         self.kept({"tests/a_test.cpp": "TEST(Heap, GrowsBySlabs) {\n}\n"})
         self.broken({"tests/a_test.cpp": "TEST(Heap, growsBySlabs) {\n}\n"}, "not UpperCamel")
         self.broken({"tests/a_test.cpp": "TEST_F(HeapTest, Grows_by) {\n}\n"}, "not UpperCamel")
+
+    def test_names_of_functions(self):
+        self.kept({"engine/a.cpp": "int gantry_size() {\n}\nint sizeOf(int big_one) {\n}\nTEST_F(A, B) {\n}\n"
+                                   'extern "C" int cuInit_v2() {\n}\n__attribute__((noinline)) void work() {\n}\n'})
+        self.broken({"codegen/a.cpp": "int size_of(int count) {\n}\n"}, "size_of: functions are named workOnThis")
+        self.broken({"tests/a_test.cpp": "int A::size_of() {\n}\n"}, "size_of: functions are named workOnThis")
 
     def test_macros(self):
         self.kept({"codegen/a.cpp": "#define GANTRY_TWICE(x) (2 * (x))\n#define XXH_INLINE_ALL\n#define VK_OLD 1\n"})

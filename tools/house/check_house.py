@@ -44,6 +44,9 @@ MAX_LINES = 600
 MAX_LONG_LINES = 800
 MAX_FUNCTION_LINES = 80
 MAX_CLASS_SOURCES = 3
+# Limits on all lines of C++ in a folder, with its folders except those named here.
+MAX_FOLDER_LINES = {"engine/plan": 6500, "engine/heap": 3500}
+SEPARATE_FOLDERS = {"engine/heap/extras"}
 
 # Sources that may have up to MAX_LONG_LINES lines, each with the reason.
 LONG_FILES = {"codegen/passes/Passes.td": "it is the reference of all passes",
@@ -59,6 +62,8 @@ SUPERLATIVE = re.compile(r"\b(k(?:Most|Least)(?:[A-Z]\w*)?|(?:\w+_)?(?:most|leas
 TEST_NAME = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
 UPPER_CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*$")
 CONSTANT_NAME = re.compile(r"(k[A-Z0-9]|GANTRY_|VK_)\w*$")
+# Functions of the C API, macros that define tests, functions of CUDA's interface, and of containers.
+FOREIGN_FUNCTION = re.compile(r"gantry_|TEST|TYPED_TEST|cu(blas)?[A-Z]|(push|pop)_back$|aligned_alloc$|posix_")
 # A macro with parameters or a value. One without is a switch for the header of a library, which chooses its name.
 MACRO = re.compile(r"\s*#\s*define\s+(\w+)(?=\(|\s+\S)")
 # A literal that contains "gantry.", also one that is divided, such as "gan" "try.tile", or the literal "gantry".
@@ -66,8 +71,10 @@ STRING_ATTRIBUTE = re.compile(r'"[^"\n]*?\b' + "".join(letter + r'(?:"\s*")?' fo
 # C++ code in TableGen.
 TABLEGEN_CODE = re.compile(r"\b(?:extraClass\w+|builder\w*|code)\s*=\s*\[\{(.*?)\}\]", re.DOTALL)
 CMAKE_FUNCTION = re.compile(r"^ *(function|macro)\b.*?^ *end\1\b", re.DOTALL | re.MULTILINE | re.IGNORECASE)
-# The first line of a function of a shell script, whose last line is a brace with the same indentation.
-SHELL_FUNCTION = re.compile(r"( *)(?:function [\w-]+(?: ?\(\))?|[\w-]+ ?\(\)) ?\{(?: *#.*)?$")
+# The first line of a function of a shell script, whose last line is a brace with the same indentation. The opening brace
+# may have a line of its own.
+SHELL_FUNCTION = re.compile(r"( *)(?:function [\w-]+(?: ?\(\))?|[\w-]+ ?\(\)) ?\{?(?: *#.*)?$")
+SHELL_COMMENT = re.compile(r"^\s*#(?!!)\s*(.*)")
 
 
 def is_cmake(file):
@@ -122,6 +129,13 @@ class House:
             relative = folder.relative_to(self.root)
             if count > MAX_FILES and "data" not in relative.parts:
                 self.find(f"{relative}/", f"{count} files; divide it, at most {MAX_FILES} are allowed")
+        for name, limit in MAX_FOLDER_LINES.items():
+            inside = [file for file in files if file.suffix in CPLUSPLUS
+                      and (path := file.relative_to(self.root).as_posix()).startswith(name + "/")
+                      and not any(path.startswith(other + "/") for other in SEPARATE_FOLDERS)]
+            count = sum(len(file.read_text(errors="replace").splitlines()) for file in inside)
+            if count > limit:
+                self.find(f"{name}/", f"{count} lines of C++; at most {limit} are allowed")
         for folder in sorted({file.parent for file in files if file.suffix in SOURCES}):
             relative = folder.relative_to(self.root)
             near = [folder, folder.parent, folder.parent.parent]
@@ -159,6 +173,10 @@ class House:
                 macro = MACRO.match(line)
                 if macro and not macro.group(1).startswith(("GANTRY_", "VK_")):
                     self.find(f"{relative}:{number}", f"{macro.group(1)}: macros are named GANTRY_NAME")
+            for function in scan.functions if relative.suffix in CPLUSPLUS else []:
+                name = function.name()
+                if "_" in name and not FOREIGN_FUNCTION.match(name) and not function.head.startswith("extern"):
+                    self.find(f"{relative}:{before + function.line}", f"{name}: functions are named workOnThis")
             if relative.parts[0] == "tests":
                 continue
             for number, length, line in cplusplus.macros(code):
@@ -166,9 +184,10 @@ class House:
             for function in scan.functions:
                 self.check_length(relative, before + function.line, function.lines, function.head)
                 if name := function.method_of():
-                    # A namespace without a name belongs to one source.
-                    scope = relative if "" in function.scope else "::".join(function.scope)
-                    methods[str(scope), name].add(relative)
+                    # A namespace without a name belongs to one source. n::A::f, and A::f in the namespace n, are
+                    # methods of one class.
+                    scope = str(relative) if "" in function.scope else ""
+                    methods[scope, "::".join([*filter(None, function.scope), name])].add(relative)
 
     def check_cplusplus(self, relative, text):
         for number, line in enumerate(cplusplus.without_comments(text, keeps_literals=False).splitlines(), 1):
@@ -207,7 +226,13 @@ class House:
                 self.check_first_word(f"{relative}:{getattr(node, 'lineno', 1)}", ast.get_docstring(node) or "")
 
     def check_script(self, relative, text):
-        """Checks the functions of a shell script or of a CMake file."""
+        """Checks the functions and comments of a shell script or of a CMake file."""
+        own_before = False # Whether the line before consists of a comment.
+        for number, line in enumerate(text.splitlines(), 1):
+            comment = SHELL_COMMENT.match(line)
+            if comment and not own_before:
+                self.check_first_word(f"{relative}:{number}", comment.group(1))
+            own_before = bool(comment and comment.group(1))
         if is_cmake(relative):
             for match in CMAKE_FUNCTION.finditer(text):
                 self.check_length(relative, text.count("\n", 0, match.start()) + 1, match.group().count("\n") + 1,

@@ -15,7 +15,7 @@ DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 SCOPE = re.compile(r"(?:\w+ )*(namespace|class|struct|union|extern)\b[^()]*$")
 ENUM = re.compile(r"(?:typedef )?enum\b[^()]*$")
 # Parts of heads in which parentheses do not make a function.
-ATTRIBUTE = re.compile(r"\b(?:alignas|decltype|noexcept|__attribute__|requires)\s*\((?:[^()]|\([^()]*\))*\)|\[\[.*?\]\]")
+ATTRIBUTE = re.compile(r"\b(?:alignas|decltype|noexcept|__attribute__|requires)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\[\[.*?\]\]")
 ACCESS = re.compile(r"\b(public|private|protected)\s*$")
 # A head that ends with a lambda's introducer, parameters and specifiers.
 LAMBDA = re.compile(r"\]\s*(?:\((?:[^()]|\([^()]*\))*\)\s*)?(?:mutable\s*|constexpr\s*)*(?:->\s*[\w:<>*&, ]+)?$")
@@ -37,6 +37,11 @@ class Function:
     lines: int
     head: str  # The declaration on one line, without comments and literals.
     scope: tuple  # The names of the enclosing namespaces and classes; "" for one without a name.
+
+    def name(self):
+        """Returns the function's name; "" for a lambda without parameters and for an operator."""
+        match = re.search(r"(~?\w+)\s*\(", ATTRIBUTE.sub("", TEMPLATE.sub("", self.head)))
+        return match.group(1) if match else ""
 
     def method_of(self):
         """Returns the class of a member function that is defined outside its class, without template arguments; else
