@@ -404,8 +404,8 @@ def NarrowFloats : Pass<"narrow-floats", "::mlir::func::FuncOp"> {
   let description = [{
     Runs after form-dispatches. Constants and the tensors between dispatches become f16. A dispatch
     extends such an operand when it reads it, computes in f32, and truncates its result. The
-    program's inputs and outputs keep their types, and so does every tensor that an operation other
-    than a dispatch or a reshape uses. A finite constant beyond the range of f16 becomes the f16 of
+    program's inputs and outputs, and every tensor that an operation other than a dispatch or a
+    reshape uses, keep their types. A finite constant beyond the range of f16 becomes the f16 of
     largest magnitude with its sign. The result of a dispatch that sums elements, and not products
     of two tensors, stays f32: such a sum may exceed the range of f16 before another dispatch
     divides it, as in a mean.

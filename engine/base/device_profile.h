@@ -1,6 +1,5 @@
 // A device profile: the limits, features and preferences of a device, as plain data. Code
-// generation needs them, and so does the session, which runs a program on a device
-// (engine/program).
+// generation needs them, and the session, which runs a program on a device (engine/program).
 //
 // A backend reads a profile from its device; named profiles (named_profiles.cpp) serve
 // ahead-of-time compilation. A profile is not a handle: nothing here calls a driver. The compiler

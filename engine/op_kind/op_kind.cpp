@@ -90,7 +90,7 @@ const char *opKindName(OpKind kind) {
   case OpKind::kConvolution:
     return "convolution";
   case OpKind::kMatmul:
-    return "matrix product";
+    return "matmul";
   case OpKind::kPool:
     return "pooling";
   case OpKind::kNormalise:

@@ -1,7 +1,7 @@
 // Draws the lifetimes panel: the blocks of each address space in time × address, large blocks as
 // rectangles and small ones as a raster (level_of_detail.h). Arenas are above slabs. The heights of
-// the arenas are proportional to their sizes, and so are those of the slabs. All arenas together
-// get at least half of the panel.
+// the arenas are proportional to their sizes; the heights of the slabs are proportional to the
+// slabs' sizes. All arenas together get at least half of the panel.
 #include "profiler_gui/panels/panels.h"
 
 #include "profiler_gui/model/quantity_text.h"

@@ -246,7 +246,7 @@ def cache(test):
 
 def decoder(test):
     """The caches of an attention with heads grow in place. Their rows are stored before their heads."""
-    heads, width, batch, most = 3, 8, 2, 12
+    heads, width, batch, max_rows = 3, 8, 2, 12
     model = test.folder / "decoder.onnx"
     new, past = [batch, 1, heads, width], [batch, heads, "past", width]
     model.write_bytes(onnx_model(
@@ -262,10 +262,10 @@ def decoder(test):
         [("q", [batch, heads, 1, width]), ("k", new), ("v", new), ("past_k", past), ("past_v", past)],
         [("y", [batch, heads, 1, width]), ("present_k", [batch, heads, "total", width]),
          ("present_v", [batch, heads, "total", width])]))
-    test.compile(model, "--state", "past_*=present_*", "--dim", f"past=..{most}")
+    test.compile(model, "--state", "past_*=present_*", "--dim", f"past=..{max_rows}")
     plan = test.inspect()
     test.expect("the orders", [state["order"] for state in plan["states"]], [[2, 0, 1, 3]] * 2)
-    test.expect("the shapes", [port["dims"] for port in plan["inputs"][3:]], [[batch, heads, most, width]] * 2)
+    test.expect("the shapes", [port["dims"] for port in plan["inputs"][3:]], [[batch, heads, max_rows, width]] * 2)
     test.expect("the reasons for copies", [command["copy_reason"] for command in plan["commands"]
                                            if command["copy_reason"]], [])
     test.expect("the commands that write rows in place",
@@ -313,14 +313,14 @@ def decoder(test):
 
 def shared_orders(test):
     """Programs that only read or only write a cache store it like one that appends to it, so that they can share it."""
-    shape, most = [3, "past", 4], 6
+    shape, max_rows = [3, "past", 4], 6
     reader, writer = test.folder / "reader.onnx", test.folder / "writer.onnx"
     reader.write_bytes(onnx_model([("Neg", "turn", ["past"], ["y"])], [("past", shape)], [("y", shape)]))
     writer.write_bytes(onnx_model([("Neg", "fill", ["x"], ["next"])], [("past", shape), ("x", shape)], [("next", shape)]))
     values = [float(i) for i in range(3 * 5 * 4)]
     file = test.write("x.npy", values, (3, 5, 4))
     for model, state, inputs in ((reader, "past", [f"past={file}"]), (writer, "past=next", [f"past={file}", f"x={file}"])):
-        test.compile(model, "--state", state, "--dim", f"past=..{most}")
+        test.compile(model, "--state", state, "--dim", f"past=..{max_rows}")
         test.expect(f"{state}: the order", [entry["order"] for entry in test.inspect()["states"]], [[1, 0, 2]])
         for variant in VARIANTS:
             found = test.run(variant, inputs, first=True)

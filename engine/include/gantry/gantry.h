@@ -195,8 +195,10 @@ typedef struct gantry_memory_statistics {
   size_t struct_size;  /* sizeof(gantry_memory_statistics_t); set by the caller. */
   uint64_t live_bytes; /* Sum of the requested sizes of all buffers in use. */
   uint64_t live_buffers;
-  uint64_t peak_live_bytes;
-  uint64_t reserved_bytes; /* Sum of the sizes of the slabs. */
+  uint64_t peak_live_bytes; /* The largest live_bytes so far. Exact if one thread allocates; each
+                             * further thread may make it too large by about 16 MiB, or by 1/32 of
+                             * the thread's live bytes if that is more. */
+  uint64_t reserved_bytes;  /* Sum of the sizes of the slabs. */
   uint64_t peak_reserved_bytes;
   uint64_t largest_free_bytes; /* Largest free range in one slab. */
   uint64_t driver_allocations; /* Driver allocations so far, of all kinds of memory. */
@@ -374,9 +376,10 @@ typedef struct gantry_session_options {
   /* The object with the values of the program's states; the session keeps the object alive. Other
    * sessions on the device, also of other programs, may use the same object. The object must have
    * an entry for each of the program's states, with the name, type and rank of the program's state
-   * and at least its capacity. Extents that are static in both must be equal, and so must the
-   * orders of their elements in memory (stored_dims of gantry_state_info_t). If an entry does not
-   * fit, the call returns INVALID_ARGUMENT. NULL: the session creates an object of its own. */
+   * and at least its capacity. Extents that are static in both must be equal. The orders of
+   * their elements in memory (stored_dims of gantry_state_info_t) must be equal, too. If an entry
+   * does not fit, the call returns INVALID_ARGUMENT. NULL: the session creates an object of its
+   * own. */
   gantry_state_t *state;
 } gantry_session_options_t;
 

@@ -19,8 +19,8 @@
 //
 // Order. The compiler may store a state with another dimension first, so that the state can grow in
 // place (StatePort::order). Shapes, and the bytes that write() takes and read() returns, have the
-// order of the program's ports, and so have state files. Only a buffer that a caller binds has the
-// order of the entry.
+// order of the program's ports. State files have this order too. Only a buffer that a caller binds
+// has the order of the entry.
 //
 // Ownership: a State keeps its heap and its buffers alive. Threads: a State and the sessions that
 // are bound to it are used by one thread at a time. Units: bytes.

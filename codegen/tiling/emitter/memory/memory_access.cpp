@@ -166,8 +166,9 @@ struct MemoryAccess::Progression {
 /// alone.
 std::vector<MemoryAccess::Progression>
 MemoryAccess::progressionsOf(llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors) const {
-  // The vectors in families: in a family, the addresses differ only by constants, and so do the
-  // conditions. A family maps the constant of each vector's address to the vector's guard.
+  // The vectors in families: in a family, the addresses differ only by constants, and the
+  // conditions differ only by constants. A family maps the constant of each vector's address to the
+  // vector's guard.
   std::map<std::vector<IndexExpr>, std::map<int64_t, int32_t>> families;
   for (const auto &[guard, address] : vectors) {
     std::vector<IndexExpr> family{address.base()};

@@ -86,8 +86,8 @@ bool hasVectorView(RankedTensorType type, LayoutAttr layout, llvm::ArrayRef<int6
       extent = divisors.empty() ? 1 : divisors[d];
   if (layout.getWithin().empty())
     return isWholeVectors(known);
-  // The tensor is a part of a larger one. Its rows, the longest ranges without a gap, must consist
-  // of whole groups, and so must the gaps between them.
+  // The tensor is a part of a larger one. Its rows (the longest ranges without a gap) and the gaps
+  // between them must consist of whole groups.
   llvm::SmallVector<int64_t> row, storageRow;
   for (size_t d = type.getRank(); d-- > 0;) {
     const int64_t own = type.getDimSize(d), extent = layout.getWithin()[d];
