@@ -25,17 +25,18 @@ uint64_t mix(uint64_t a, uint64_t b) {
 
 // Reads the text in blocks of 16 bytes; the last one may overlap the one before.
 uint32_t hashOf(std::string_view text) {
-  const char *const end = text.data() + text.size();
+  const char *const begin = text.data();
+  const char *const end = begin + text.size();
   if (text.size() >= 8) {
     uint64_t hash = text.size();
-    for (const char *at = text.data(); at + 16 < end; at += 16)
+    for (const char *at = begin; at + 16 < end; at += 16)
       hash = std::rotl(hash, 5) + mix(wordAt<uint64_t>(at), wordAt<uint64_t>(at + 8));
-    const char *const last = text.size() < 16 ? text.data() : end - 16;
+    const char *const last = text.size() < 16 ? begin : end - 16;
     hash += mix(wordAt<uint64_t>(last), wordAt<uint64_t>(end - 8));
     return static_cast<uint32_t>(hash ^ hash >> 32);
   }
   if (text.size() >= 4)
-    return static_cast<uint32_t>(mix(wordAt<uint32_t>(text.data()), wordAt<uint32_t>(end - 4)));
+    return static_cast<uint32_t>(mix(wordAt<uint32_t>(begin), wordAt<uint32_t>(end - 4)));
   uint64_t word = 0;
   for (const char c : text)
     word = word << 8 | static_cast<uint8_t>(c);

@@ -7,9 +7,9 @@
 //
 // A step must be exact if its operation has the attribute gantry.exact (body.h). Exactness works
 // like LLVM's poison: if such a step overflows or divides by zero, the slot that it writes becomes
-// wrong. Every slot that is computed from a wrong one becomes wrong too. A wrong slot is reported only if
-// it is an element of the result or an index of tensor.extract. Thread safety: a machine is used by
-// one thread at a time.
+// wrong. Every slot that is computed from a wrong one becomes wrong too. A wrong slot is reported
+// only if it is an element of the result or an index of tensor.extract. Thread safety: a machine is
+// used by one thread at a time.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"
