@@ -92,8 +92,8 @@ Trace randomPattern(uint64_t seed) {
 // ---- time --------------------------------------------------------------------------------------
 
 // The times of the fastest rounds, in ns per operation. `harness` is the cost of the replay itself.
-// `oneName` are the times of buffers that have all the same name, `manyNames` those of buffers with
-// names().
+// `oneName` is the time of buffers that all have the same name; `manyNames` is the time of buffers
+// that have the names of names().
 struct Times {
   double harness = 1e9;
   double glibc = 1e9;

@@ -19,10 +19,6 @@ public:
     if (!state_.compare_exchange_strong(free, 1, std::memory_order_acquire))
       lockSlowly();
   }
-  bool tryLock() {
-    uint32_t free = 0;
-    return state_.compare_exchange_strong(free, 1, std::memory_order_acquire);
-  }
   void unlock() {
     if (state_.exchange(0, std::memory_order_release) == 2)
       wakeOne();

@@ -26,7 +26,7 @@ public:
   ~Names();
 
   NameId intern(std::string_view text);
-  /// The same for a text that ends with a zero byte; nullptr gives id 0.
+  /// Interns a text that ends with a zero byte; nullptr gives id 0.
   NameId intern(const char *text) { return text ? intern(std::string_view(text)) : NameId{}; }
 
   /// The number of ids, including id 0; all ids are below it.

@@ -195,9 +195,10 @@ typedef struct gantry_memory_statistics {
   size_t struct_size;  /* sizeof(gantry_memory_statistics_t); set by the caller. */
   uint64_t live_bytes; /* Sum of the requested sizes of all buffers in use. */
   uint64_t live_buffers;
-  uint64_t peak_live_bytes; /* The largest live_bytes so far. Exact if one thread allocates; each
-                             * further thread may make it too large by about 16 MiB, or by 1/32 of
-                             * the thread's live bytes if that is more. */
+  uint64_t peak_live_bytes; /* The largest live_bytes so far. It is exact if one thread allocates.
+                             * Each further thread may make it too large by about 16 MiB, or too
+                             * small by 1 MiB, or by 1/32 of the thread's live bytes if that is
+                             * more. */
   uint64_t reserved_bytes;  /* Sum of the sizes of the slabs. */
   uint64_t peak_reserved_bytes;
   uint64_t largest_free_bytes; /* Largest free range in one slab. */
