@@ -29,7 +29,7 @@ class Instance {
 public:
   /// Creates an instance and reads its devices. Errors: kNotFound if there is no Vulkan loader or
   /// no device, kUnsupported if the requested validation layer is not installed. The message names
-  /// the missing package.
+  /// the missing package. Other errors of Vulkan keep their codes.
   static Result<std::unique_ptr<Instance>> create(Validation validation,
                                                   const DriverHooks &hooks = {});
   ~Instance();
@@ -49,7 +49,7 @@ public:
 private:
   Instance() = default;
   bool hasExtension(const char *name) const;
-  /// Returns the version of Vulkan that a layer knows; none if the layer is not installed.
+  /// Returns the version of Vulkan that a layer was made for; none if it is not installed.
   std::optional<uint32_t> versionOfLayer(const char *name) const;
   Status open(Validation validation);
   VkDebugUtilsMessengerCreateInfoEXT messengerInfo();

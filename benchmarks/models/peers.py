@@ -3,7 +3,8 @@
     peers.py MODEL.onnx ...      prints one line for each model
 
 OpenCV (python3-opencv) reads the ONNX file. PyTorch (python3-torch python3-torchvision) cannot read ONNX.
-Instead, the model of torchvision with the same name runs, with random weights, which do not change the time.
+Instead, torchvision's model with the file's name runs (the folder's name, if the file is model.onnx), with
+random weights, which do not change the time. The input is one image of 224 x 224.
 If a runtime is not installed or cannot run a model, the reason is printed instead of the time.
 """
 import pathlib
@@ -66,7 +67,7 @@ def measure(path, name, shape):
         except ImportError as error:
             reasons[peer] = f"not installed ({error})"
         except Exception as error:  # a library may raise anything for a model that it cannot run
-            reasons[peer] = str(error).strip().splitlines()[0][:120] or type(error).__name__
+            reasons[peer] = (str(error).strip() or type(error).__name__).splitlines()[0][:120]
     return seconds, reasons
 
 

@@ -1,4 +1,4 @@
-// Implements the derivation of tensor sizes, and the helpers for reshapes and copies.
+// Implements tensor_dims.h.
 #include "codegen/passes/tensor_dims.h"
 
 #include "codegen/dialect/gantry_dialect.h"

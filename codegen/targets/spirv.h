@@ -35,13 +35,14 @@ struct SpirvBinary {
 };
 
 /// Serialises a module, optimises it and validates the result. Debug builds also validate the
-/// module before they optimise it. The message of an error contains the validator's message. A
-/// module with cooperative matrices is only serialised, because the installed SPIRV-Tools does not
-/// know them. Sets the version, the capabilities and the extensions of `module`.
+/// module before they optimise it. The message of an error contains the text of the tool that
+/// failed. A module with cooperative matrices is only serialised, because the installed SPIRV-Tools
+/// does not know them. Sets the version, the capabilities and the extensions of `module`.
 Result<SpirvBinary> serializeKernel(mlir::spirv::ModuleOp module);
 
-/// Returns the serialised module with each call of a function `texel_fetch...` (image, coordinate)
-/// replaced by OpImageFetch. bind-buffers makes these calls, because MLIR has no such operation.
+/// Returns the serialised module with each call of a function whose name begins with texel_fetch
+/// replaced by OpLoad and OpImageFetch. The function's arguments are a pointer to the image and the
+/// coordinate. bind-buffers makes these calls, because MLIR has no such operation.
 std::vector<uint32_t> fetchTexels(const std::vector<uint32_t> &words);
 
 /// Returns the size in bytes of a serialised module's variables in shared memory. emit/emit.cpp

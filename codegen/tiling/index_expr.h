@@ -7,7 +7,8 @@
 // Quotients and remainders by constants are simplified where the ranges of variables prove that
 // this is exact. Otherwise they are variables of their own, with hash consing: equal quotients are
 // one variable. Before a quotient or remainder by an extent that is known only at run time becomes
-// a variable, dividend and extent are divided by their common factors.
+// a variable, the extent and the dividend's coefficients are divided by their largest common
+// factor.
 //
 // This is not an affine analysis: there are no integer sets and no emptiness tests. A variable has
 // a range, which is an interval, and may have an upper limit that is another expression.
@@ -63,7 +64,7 @@ struct IndexExpr {
   }
 };
 
-/// Indices or extents, in most places one per dimension. Longer lists than 6 allocate memory.
+/// Indices or extents, in most places one per dimension. Lists of more than 6 allocate memory.
 using IndexList = llvm::SmallVector<IndexExpr, 6>;
 
 /// An inclusive range. Bounds saturate at ±kUnbounded, which also means that a bound is unknown.
@@ -81,7 +82,7 @@ public:
 
   /// Makes a variable for `value`, which is of index type and in [low, high]. With a CountingSink
   /// (sink/kernel_sink.h), which counts the operations of a kernel instead of building them,
-  /// `value` is null. perLane: the value may differ between the invocations of one subgroup.
+  /// `value` may be null. perLane: the value may differ between the invocations of one subgroup.
   /// Returns a constant if low equals high.
   IndexExpr addVariable(mlir::Value value, int64_t low, int64_t high, bool perLane = false);
   /// The same for a value from 0 to limit - 1. The limit may depend on other variables.
@@ -96,7 +97,8 @@ public:
   /// Splits an expression into two: first the constant and the terms that are equal in all
   /// invocations of a subgroup, then the other terms.
   std::pair<IndexExpr, IndexExpr> splitUniform(const IndexExpr &expr);
-  /// Returns whether the value is the same in all invocations of a subgroup.
+  /// Returns whether no variable of the expression was made with perLane, so that its value is the
+  /// same in all invocations of a subgroup.
   bool isUniform(const IndexExpr &expr) const;
 
   IndexExpr add(const IndexExpr &a, const IndexExpr &b);
@@ -115,8 +117,9 @@ public:
   }
 
   /// Returns x if `quotient` is floorDiv(x, divisor) and `remainder` is mod(x, divisor), so that
-  /// quotient · divisor + remainder can be replaced by x. None if they are not. None too if the
-  /// divisor is constant: add() then simplifies this sum to x by itself.
+  /// quotient · divisor + remainder can be replaced by x. None if they are not, or if one of them
+  /// was simplified to something other than a variable for the quotient or remainder. None too if
+  /// the divisor is constant: add() then simplifies this sum to x by itself.
   std::optional<IndexExpr> joined(const IndexExpr &quotient, const IndexExpr &remainder,
                                   const IndexExpr &divisor);
 

@@ -38,8 +38,8 @@ public:
   /// The function's name appears in messages; the string must outlive the call.
   explicit Call(const char *function) : function_(function), admitted_(reserveIsReady()) {}
 
-  /// Returns false if more than half of the reserve is in use, by objects that were created during
-  /// an earlier lack of memory.
+  /// Returns false if more than half of the reserve was in use when the call began: objects that
+  /// were created during an earlier lack of memory hold it, or other calls do.
   bool isAdmitted() const { return admitted_; }
   /// Reports the failure of a call that was not admitted, and returns its status.
   gantry_status_t refused() const {

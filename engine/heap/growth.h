@@ -81,14 +81,17 @@ public:
 
   // ---- The caller holds the lock. --------------------------------------------------------------
 
-  /// Gives storage to a live buffer without storage. `index` is its record, `home` its arena.
+  /// Gives storage to a live buffer without storage. `index` is the number of its record,
+  /// `home` is its arena.
   HeapCode attach(Arena &home, uint32_t index, const BufferRequest &request);
   /// Allocates a slab of sizeBytes for a pool of the arena.
   HeapCode addSlab(Arena &arena, PoolIndex pool, const BufferRequest &request, uint64_t sizeBytes);
-  /// Frees empty slabs until at most keepBytes of them are left. Returns the bytes freed.
+  /// Frees empty slabs of all kinds until the others have at most keepBytes bytes. Returns the
+  /// bytes freed.
   uint64_t releaseEmpty(uint64_t keepBytes);
-  /// Waits for the device's work that pending ranges wait for, and frees the ranges whose points
-  /// have then passed. Points on the caller's timelines are not waited for.
+  /// Pending ranges wait for points on timelines (timelines.h). Waits until the device has passed
+  /// the points on its own timeline, and frees the ranges of which all points have passed. Does not
+  /// wait for points on the caller's timelines.
   HeapCode waitForPending();
   /// Frees the ranges of all size classes to their pools.
   void flushAll();

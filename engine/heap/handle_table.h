@@ -29,8 +29,8 @@ public:
   /// is how many chunks the arena has already.
   uint32_t addChunk(Arena &owner, uint32_t number);
 
-  /// The arena of a handle's record; nullptr if another heap made the handle or the record does not
-  /// exist.
+  /// The arena of a handle's record; nullptr if another live heap made the handle or the record
+  /// does not exist.
   Arena *ownerOf(BufferHandle handle) const {
     const uint32_t chunk = indexOf(handle) >> kChunkLog2;
     if (tagOf(handle) != tag_ || chunk >= chunks_.capacity())

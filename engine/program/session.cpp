@@ -50,8 +50,8 @@ BindingChoice choiceOf(artifact::Binding binding) {
   return BindingChoice::kStorageBuffer;
 }
 
-/// Returns a value's offset in its storage. It is 0 for inputs, whole outputs and constants, which
-/// begin at aligned addresses.
+/// Returns a value's offset in the arena, in the host arena, or in the output that it is a part of.
+/// It is 0 for all other values, which begin at aligned addresses.
 uint64_t offsetOf(const ShapePlan &plan, uint32_t value) {
   if (plan.offsets[value] != kNoOffset)
     return plan.offsets[value];
@@ -133,8 +133,8 @@ Status Session::load() {
     }
     GANTRY_RETURN_IF_ERROR(kernels_.require(wanted));
     // The artifact states the arena's size. The session cannot compute it from the upper bounds of
-    // the symbols, because the model may not accept all upper bounds at once. With checkMemory the
-    // session makes its own plan for each set of sizes.
+    // the symbols, because the model possibly does not accept all upper bounds at once. With
+    // checkMemory the session makes its own plan for each set of sizes.
     if (metadata.bounded() && !options_.checkMemory)
       GANTRY_RETURN_IF_ERROR(reserveArena(roundUp(metadata.arena_bytes(), 256)));
   }
@@ -203,7 +203,8 @@ Status Session::requireKernels(const CachedPlan &entry) {
 Status Session::growArena(const ShapePlan &plan) {
   const uint64_t needed = arenaBytesOf(plan);
   if (needed < plan.arenaBytes)
-    return statusf(StatusCode::kOutOfMemory, "an arena of %llu bytes overflows 64 bits",
+    return statusf(StatusCode::kOutOfMemory,
+                   "an arena of %llu bytes, in steps of 256, exceeds 64 bits",
                    static_cast<unsigned long long>(plan.arenaBytes));
   // The size of a host arena (shape_plan.h) is fixed, because only static programs have one.
   if (plan.hostBytes > 0 && !hostArena_) {
@@ -544,7 +545,7 @@ Status Session::waitForAll() {
   return {};
 }
 
-// ---- figures -----------------------------------------------------------------------------------
+// ---- statistics --------------------------------------------------------------------------------
 
 Statistics Session::statistics() const {
   Statistics result = statistics_;

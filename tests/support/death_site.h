@@ -2,7 +2,8 @@
 //
 // Tests that exhaust resources use it to tell a crash in Gantry from one in the driver below it.
 // The reported module is that of the innermost stack frame outside of the C and C++ run-time
-// libraries. A child that hangs is interrupted after 15 seconds and reported in the same way.
+// libraries and of the program itself. A child that hangs is interrupted after 15 seconds and
+// reported in the same way.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +71,7 @@ inline void onDeath(int signal, siginfo_t *fault, void *context) {
     for (;;) // Another thread failed first. Its report ends the process.
       pause();
   }
-  constexpr uintptr_t kNearNull = 1 << 16; // Linux maps nothing below this address.
+  constexpr uintptr_t kNearNull = 1 << 16; // By default, Linux maps nothing below this address.
   if (signal == SIGSEGV && reinterpret_cast<uintptr_t>(fault->si_addr) < kNearNull)
     accessText = " (through a null pointer)";
   // The interrupted instruction is looked up before the backtrace, because a backtrace through
@@ -163,9 +164,7 @@ template <typename Function> Death runToDeath(Function &&function) {
 /// Counts how often children ended in each way.
 class DeathCounts {
 public:
-  void add(const Death &death) {
-    ++counts_[death.isAlive ? "every call returned a status" : death.place];
-  }
+  void add(const Death &death) { ++counts_[death.isAlive ? "the function returned" : death.place]; }
   void print() const {
     for (const auto &[place, count] : counts_)
       std::printf("  %4d  %s\n", count, place.c_str());

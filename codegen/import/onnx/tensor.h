@@ -1,13 +1,14 @@
 // Tensor: an ONNX value while its model is being imported.
 //
-// A Tensor has an element type, dimensions, and its contents in one of three forms:
+// A Tensor has an element type, dimensions, and its contents in at least one of three forms:
 //   - constant: the elements are known. An arith.constant is built only if an operation needs it.
 //   - content ("shape contents"): at most 64 integers (or floats with integer values) in row-major
 //     order, each as an expression over the dynamic dimensions. The operator Shape produces this
-//     form, and arithmetic on shapes keeps it. A small constant of integers has this form as well.
-//   - value:    an SSA value, computed when the model runs.
-// A Tensor is a plain value; copies share the constant's bytes. Thread safety: one thread at a time
-// per MLIRContext.
+//     form, and arithmetic on shapes keeps it. A small constant of whole numbers has this form as
+//     well.
+//   - value: an SSA value, computed when the model runs.
+// A Tensor may be copied freely; copies share the constant's bytes. Threads: one at a time per
+// MLIRContext.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"

@@ -1,7 +1,7 @@
 // Evaluates the body of a linalg operation at several points. A point is one element of the
-// operation's result, at which the loops have certain coordinates.
+// operation's result and, in a reduction, one position of the reduction's loops.
 //
-// Each operation of the body is cloned for all points before the next operation, so that the loads
+// Each operation of the body is emitted for all points before the next operation, so that the loads
 // of all points can be combined. Index arithmetic is not cloned but evaluated symbolically, as
 // IndexExprs (index_expr.h). An index that is computed in another way becomes a variable.
 //
@@ -33,7 +33,7 @@ public:
   llvm::SmallVector<Values> evaluate(mlir::linalg::GenericOp op, const BodyPoints &points);
 
   /// Returns the elements of an operand at the loop coordinates, by point. The values are null if
-  /// the body does not use the operand.
+  /// the body does not use the operand, or if the sink only counts.
   Values elementsOf(mlir::linalg::GenericOp op, mlir::OpOperand &operand,
                     llvm::ArrayRef<LoopIndex> loops, llvm::ArrayRef<int32_t> guards,
                     const PointGrid &grid);
@@ -52,7 +52,8 @@ private:
   KernelShapes &shapes_;
   Guards &guards_;
   TensorEvaluator &evaluator_;
-  llvm::DenseMap<mlir::Value, IndexExpr> variables_; // For indices that are computed at run time.
+  // The variables of indices that the body computes from data (KernelSink::symbolOf).
+  llvm::DenseMap<mlir::Value, IndexExpr> variables_;
 };
 
 } // namespace gantry::codegen

@@ -32,7 +32,7 @@ Value inFloat32(OpBuilder &builder, Location loc, Value value) {
 
 } // namespace
 
-/// The rows of the weights that some points of the result belong to.
+/// The rows of weights to which some points of the result belong.
 struct OnlineSoftmax::Rows {
   std::vector<Point> rows; // Each row's index: that of its weights without the last dimension.
   llvm::SmallVector<size_t> rowOf; // The position in `rows`, by point of the result.
@@ -90,7 +90,7 @@ Values OnlineSoftmax::weigh(llvm::ArrayRef<Value> scores, const Columns &keys, R
     largest = k == 0 ? weights[k] : maximum(largest, weights[k]);
   }
   largest = maximum(row.maximum, lanes_.reduceLanes(largest, maximum));
-  // The base is finite even if all scores are -inf, because (-inf) - (-inf) would be NaN.
+  // (-inf) - (-inf) would be NaN, so the base is at least the lowest finite number.
   const Value base = maximum(largest, lowest);
   auto relative = [&](Value score) {
     Value difference = sink_.create<arith::SubFOp>(score, base);
@@ -260,7 +260,7 @@ Values OnlineSoftmax::evaluate(const Attention &attention, llvm::ArrayRef<Point>
     return Values(points.size());
   Values reciprocals;
   for (size_t r = 0; r < rows->rows.size(); ++r) {
-    // The cost model ignores this exchange, which runs once per row.
+    // The cost model ignores this sum over the lanes, which runs once per row.
     Value total = sink_.build([&](OpBuilder &, Location) {
       return lanes_.reduceLanes(carried[rows->total(r)], [&](Value a, Value b) {
         return sink_.create<arith::AddFOp>(a, b);

@@ -13,8 +13,8 @@
 //   Value sum = sink.create<arith::AddFOp>(a, b);
 //
 // The counting sink builds nothing and returns null values. Code outside of build() must therefore
-// not use the members of a value. The cost model takes the computation of addresses as free, except
-// for clamping and divisions.
+// not use the members of a value. barrier() and loop() count their own cost. The cost model treats
+// the computation of addresses as free, except for clamping and divisions.
 //
 // Threads: a sink belongs to one kernel and one thread.
 #pragma once
@@ -75,16 +75,16 @@ public:
   virtual Values clone(mlir::Operation &op,
                        llvm::function_ref<mlir::Value(mlir::Value)> operandOf) = 0;
 
-  /// Materialises an expression as arith operations on index.
+  /// Materialises an expression as arith operations on values of type index.
   virtual mlir::Value index(const IndexExpr &expr) = 0;
   /// Materialises an address in one of a buffer's views (see "memory" below). An entry of the view
   /// has `elements` elements; `expr` is the number of the entry.
   virtual mlir::Value address(unsigned buffer, const IndexExpr &expr, int64_t elements) = 0;
-  /// Index expressions contain a variable for each index that the body of a linalg.generic computes
-  /// from data, as a gather does. Returns the value that identifies this variable, so that the same
-  /// index gets the same variable again. inBody: the value in the body of the operation. computed:
-  /// the clone of inBody that was emitted for one element of the result. The counting sink has no
-  /// clones, so it returns inBody, and all elements share one variable.
+  /// If the body of a linalg.generic computes an index from data, as a gather does, index
+  /// expressions use a variable for it. Returns the value that identifies this variable, so that
+  /// the same index gets the same variable again. inBody: the value in the body of the operation.
+  /// computed: the clone of inBody that was emitted for one element of the result. The counting
+  /// sink has no clones, so it returns inBody, and all elements share one variable.
   virtual mlir::Value symbolOf(mlir::Value inBody, mlir::Value computed) = 0;
 
   // ---- memory ----------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ public:
   virtual mlir::Value loadVector(unsigned buffer, mlir::Value address) = 0;
   virtual void storeElement(unsigned buffer, mlir::Value value, mlir::Value address) = 0;
   /// skipped: the number of elements of the buffer, from 0 to 3, before the view's first vector.
-  /// Other numbers than 0 are allowed only for the result of a kernel that reads texels.
+  /// A number other than 0 is allowed only for the result of a kernel that reads texels.
   virtual void storeVector(unsigned buffer, mlir::Value value, mlir::Value address,
                            int64_t skipped) = 0;
   /// The array that is the workgroup's shared memory.
@@ -110,8 +110,8 @@ public:
   virtual mlir::Value shuffle(mlir::Value value, int64_t lane) = 0;
   /// Returns the value of the lane whose number is this lane's number XOR `mask`.
   virtual mlir::Value shuffleXor(mlir::Value value, int64_t mask) = 0;
-  /// Moves each shuffle() since the last call to the first use of its result, which shortens the
-  /// live ranges of registers.
+  /// Moves each shuffle that was made since the last call of this function to just before the first
+  /// use of its result. That shortens the live ranges of registers.
   virtual void sinkShuffles() = 0;
   /// Waits until all invocations of the scope have arrived, and makes their stores to shared memory
   /// visible to each other.
@@ -127,17 +127,17 @@ public:
   /// Makes code that runs if the condition holds.
   virtual void ifTrue(mlir::Value condition, llvm::function_ref<void()> body) = 0;
   /// Like ifTrue, for a guard, which is the number of a set of conditions (emitter/guards.h).
-  /// `test` emits the test of these conditions. All bodies under one guard share one scf.if.
-  /// `blocks` maps each guard to the block of its scf.if.
+  /// `test` emits the test of these conditions. `blocks` maps each guard to the block of its
+  /// scf.if: all bodies with the same guard and the same map share one scf.if.
   using GuardedBlocks = std::map<int32_t, mlir::Block *>;
   virtual void ifGuard(GuardedBlocks &blocks, int32_t guard, llvm::function_ref<mlir::Value()> test,
                        llvm::function_ref<void()> body) = 0;
   /// Returns the block that operations are added to; null when counting.
   virtual mlir::Block *block() = 0;
 
-  /// Tells the sink which index variable is the position of the tile along the outermost dimension
-  /// of the result that is divided into several tiles. Launches of the kernel can be cut along this
-  /// dimension (BuildingSink::slices).
+  /// Tells the sink the index variable of the tile's position along one dimension of the result:
+  /// the outermost one that is divided into several tiles. Launches of the kernel can be cut along
+  /// this dimension (BuildingSink::slices).
   virtual void setOutermost(int32_t variable) = 0;
 
   // ---- failure ---------------------------------------------------------------------------------
@@ -157,8 +157,8 @@ private:
 };
 
 /// Divides a linear index into the coordinates of an array with these extents, in row-major order.
-/// Each coordinate is a new variable, because the range of a variable is known exactly and the
-/// range of a quotient or a remainder only roughly.
+/// Each coordinate that can differ from 0 is a new variable, because the range of a variable is
+/// known exactly and the range of a quotient or a remainder only roughly.
 IndexList delinearize(IndexSpace &space, KernelSink &sink, const IndexExpr &linear,
                       llvm::ArrayRef<int64_t> extents);
 

@@ -71,9 +71,9 @@ private:
     }
   };
 
-  /// Adds the sets with one operator more. An operator is free if running it raises neither the
-  /// peak nor the bytes that are alive afterwards. Running a free operator first is never worse
-  /// than running it later, so the other operators are not tried.
+  /// Adds the sets with one operator more. An operator is free if running it does not raise the
+  /// peak and leaves no more bytes alive than before. Running a free operator first is never worse
+  /// than running it later, so if there is one, the others are not tried.
   void expand(uint64_t set, State state) {
     const auto done = [&](uint32_t i) { return (set >> i & 1) != 0; };
     steps_.clear();

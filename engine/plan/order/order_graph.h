@@ -1,10 +1,11 @@
-// A valid OrderProblem (operators that read and write values, order.h) with the relations that the
-// order search and the budget (budget.h) need: the writers and the readers of each value, and the
-// dependencies between operators. Internal to engine/plan/order.
+// The graph of a valid OrderProblem (operators that read and write values, order.h): the relations
+// that the order search and the budget (budget.h) need, which are the writers and the readers of
+// each value, and the dependencies between operators. Internal to engine/plan/order.
 //
 // The values that lie in one storage become one value of the graph, with several writers. Values
-// that no operator writes take no bytes and are left out; the others are renumbered in the same
-// order. Lists of writers, readers and dependencies are ascending and without repetitions.
+// that no operator writes (inputs, constants) count no bytes and are left out; the others are
+// renumbered in the same order. In an OrderGraph, lists of writers, readers and dependencies are
+// ascending and without repetitions.
 //
 // Threads: a graph does not change once it is built, so threads may share it. Units: bytes.
 #pragma once

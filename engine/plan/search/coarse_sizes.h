@@ -1,27 +1,27 @@
 // Restates a planning problem (problem.h: items, each with a size and a lifetime, get offsets) in a
-// coarser unit if its sizes are nearly multiples of such a unit. Examples are sizes that were
-// scaled and rounded, sizes that were measured, and sizes that were each reduced a little.
+// coarser unit if its sizes are nearly multiples of such a unit. Examples are multiples of a unit
+// that were then scaled and rounded, measured with a small error, or each reduced a little.
 //
 // A search infers much more from sizes in a coarse unit: the items that are alive in a step of time
 // then often fill a height to the last unit, whereas sizes in bytes leave some slack that any small
-// item might fill. coarsen() chooses a height (the lower bound or little more), divides it into
+// item might fill. coarsen() chooses a height (the lower bound or a little more), divides it into
 // equal parts, and rounds each size up to whole parts. pushDown() turns a placement (offsets) of
 // the rounded sizes into one of the true sizes. Rounding makes the fullest step higher, so the
 // height must exceed the lower bound by some parts: the cost of the division. Among all divisions,
-// coarsen() chooses the one with the lowest cost. If sizes have no common unit, a division costs
+// coarsen() chooses the one with the lowest cost. If sizes have no coarse unit, a division costs
 // about half a part per live item, and coarsen() returns nothing; otherwise the matching division
-// costs almost none.
+// costs almost nothing.
 //
-// A unit has unitBytes bytes, a number that divides all true sizes. The height is divided into
-// `parts` parts; with the height in units, one part is (height + 1) / parts units long. A size
+// True sizes are counted in units of unitBytes bytes, a number that divides all of them. The height
+// is divided into `parts` parts of (height + 1) / parts units each; the height is in units. A size
 // becomes the smallest number of parts that is longer than the size, so a size that is slightly
 // smaller than n parts becomes n parts. Items whose rounded sizes add up to at most `parts` have
 // true sizes that add up to at most the height.
 //
-// An infeasible rounded problem proves nothing: the true sizes may have a placement.
+// If the rounded sizes have no placement, that proves nothing: the true sizes may have one.
 //
 // Threads: calls share no state; each changes only its meter, which counts the work (work_meter.h).
-// Deterministic where the meter has no deadline.
+// Results are deterministic if the meter has no deadline.
 #pragma once
 
 #include "engine/plan/problem.h"

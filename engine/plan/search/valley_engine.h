@@ -29,7 +29,7 @@ public:
   Unit offsetOf(uint32_t item) const { return offset_[item]; }
 
 private:
-  /// The floor of a step without remaining free items (problem.h); also "no such offset".
+  /// The floor of a step in which no item is still to be placed; also "no such offset".
   static constexpr Unit kWall = std::numeric_limits<Unit>::max();
   static constexpr uint32_t kGap = UINT32_MAX; // The choice that raises the floor by a gap.
 
@@ -80,9 +80,9 @@ private:
   /// Recomputes the loads and floors of the steps [begin, end) from the items of the part. Returns
   /// false if a load exceeds the capacity.
   bool infer(const Part &part, uint32_t begin, uint32_t end);
-  /// Appends the part that results from a choice of the parent. Extends [affectedBegin,
-  /// affectedEnd) by the steps whose loads and floors change. Returns false if some item no longer
-  /// fits.
+  /// Fills `part` with the part that results from a choice of the parent, and appends its floors,
+  /// loads and items to the pools. Extends [affectedBegin, affectedEnd) by the steps whose loads
+  /// and floors change. Returns false if some item no longer fits.
   bool append(const Part &parent, const Choice &choice, Part &part, uint32_t &affectedBegin,
               uint32_t &affectedEnd);
   Outcome openParts(const Part &whole, const PoolSizes &sizes);
@@ -90,7 +90,8 @@ private:
   Outcome stepOut(Outcome outcome);
 
   // Implemented in valley_choice.cpp.
-  /// Lists the choices of the step that the style prefers. Returns false if some step has none.
+  /// Chooses the next step to decide (a step with one choice, else the one that the style prefers)
+  /// and lists its choices. Returns false if some step has none.
   bool choose(const Part &part, Node &node);
   void findValleys(const Part &part);
   bool listSpanningItem(const Part &part);
@@ -125,7 +126,7 @@ private:
   std::vector<uint8_t> placed_;
   std::vector<Unit> total_; // Per step, the sum of the sizes of all items not yet placed.
 
-  size_t maxDepth_ = 0; // Limit on stack_, which many small gaps could make deeper than is useful.
+  size_t maxDepth_ = 0; // Largest size of stack_. Many small gaps could make it uselessly deep.
   std::vector<Node> stack_;
   std::vector<Unit> floors_;
   std::vector<Unit> loads_; // A lower bound on the height of each step.
@@ -135,11 +136,13 @@ private:
 
   // Scratch space, one entry per step.
   std::vector<Unit> sum_;
-  std::vector<Unit> lowest_; // The lowest offset of a waiting item; in choose(), above the floor.
+  // In infer(): the lowest `low` of the waiting items. In choose(): the lowest offset above the
+  // floor that an item can have without a waiting item below it (countChoices()).
+  std::vector<Unit> lowest_;
   std::vector<int32_t> crossing_;
   std::vector<uint32_t> valleyEnd_; // Per step: the end of its valley, or 0 if it lies in none.
   std::vector<int32_t> resting_;    // Number of items that can rest, minus that of the step before.
-  std::vector<Unit> topByEnd_;      // The lowest top of the resting items that end at the step.
+  std::vector<Unit> topByEnd_;      // The lowest top of the resting items whose `end` is the step.
   std::vector<Unit> topByBegin_;    // The lowest top of the resting items that begin at the step.
   // Scratch space, one entry per item.
   std::vector<double> choiceWeight_;

@@ -1,15 +1,16 @@
-// Compares two captures: which blocks and values, summed by name, have more or fewer bytes in the
-// second one, and which operators take longer. A block is a range of memory that a heap allocated.
+// Compares two captures: how many bytes more or fewer the blocks and values of each name have in
+// the second one, and how much longer each operator takes. A block is a range of memory that a heap
+// allocated.
 // A value is a tensor in the arena, the memory of a session (a program that is bound to a device).
 //
 // Heaps are matched by name, and sessions by program name. If several have the same name, the n-th
 // of the first capture is matched with the n-th of the second.
 //
-// The bytes of a block name cover the blocks that are live at the peak of their heap. The
+// The bytes of a block name are those of the blocks that are live at the peak of their heap. The
 // differences of all names therefore add up to the difference of the heaps' peaks, unless blocks
-// were allocated or released in the same nanosecond as a peak. The bytes of a value name cover the
-// values that are live at the peak of their arena, which is the moment with the most live bytes in
-// all runs.
+// were allocated or released in the same nanosecond as a peak. The bytes of a value name are those
+// of the values that are live at the peak of their arena, which is the moment with the most live
+// bytes in all runs.
 //
 // In arrays of two, index 0 is the first capture and 1 the second. Names are texts because name ids
 // differ between captures. Threads: a pure function.
@@ -51,8 +52,8 @@ struct Comparison {
   /// One row per block name: the bytes at the peak of the heap, the mean lifetime, and the number
   /// of blocks.
   std::vector<ComparedRow> blocks;
-  /// One row per value name: the bytes at the peak of the arena, the mean lifetime, and how often a
-  /// run stored the value in the arena.
+  /// One row per value name: the bytes at the peak of the arena, the mean lifetime, and how many
+  /// times all runs together stored the value in the arena.
   std::vector<ComparedRow> values;
   /// One row per operator: the bytes of its results that are live at the peak of the arena; its
   /// device time per run and its dispatches per run, both as means over the runs with device times.

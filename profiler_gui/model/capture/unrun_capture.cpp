@@ -60,8 +60,8 @@ private:
   }
   uint32_t commandCount() const { return program_.commands()->size(); }
 
-  /// Sets the transients' offsets and the arena's size: those of the artifact, or those of a new
-  /// plan if the compiler did not know the sizes.
+  /// Sets the transients' offsets, the arena's size and its lower bound: those of the artifact, or
+  /// those of a new plan if the program is dynamic and its sizes have no upper bounds.
   Status placeTransients() {
     arenaBytes_ = program_.arena_bytes();
     boundBytes_ = program_.lower_bound_bytes();
@@ -136,8 +136,8 @@ private:
     return title;
   }
 
-  /// Adds the session, plan and run for one position in the kernels' lists of variants. They all
-  /// have the id variant + 1.
+  /// Adds the session, the plan with its commands, and the run for one position in the kernels'
+  /// lists of variants. They all have the id variant + 1.
   void addVariant(uint32_t variant, uint32_t variants) {
     const uint32_t id = variant + 1;
     SessionEvent session = event<SessionEvent>(EventType::kSession);

@@ -42,7 +42,7 @@ void inspectCapture(InspectorPage &page) {
   const CaptureModel &model = *ui.model;
   page.heading(ui.nameOf(model.process().name, "capture"), "inspector/name");
   if (model.modelled()) {
-    page.line("modelled: never run, so it has no times", ui.theme->dim, "inspector/modelled");
+    page.line("never run: the model has no times", ui.theme->dim, "inspector/modelled");
     page.pair("variants", countText(model.runs().size()), "inspector/variants");
   } else {
     page.pair("events", countText(model.eventCount()), "inspector/events");

@@ -52,8 +52,7 @@ void addKernel(InspectorPage &page, const Dispatch &dispatch, const PlanCommand 
               "inspector/traffic");
 }
 
-/// Adds the shared memory of a dispatch, and the number of its workgroups whose shared memory fits
-/// into the device's limit together.
+/// Adds the shared memory of one workgroup of a dispatch, and the device's limit for it.
 void addSharedMemory(InspectorPage &page, const Dispatch &dispatch) {
   Ui &ui = page.ui();
   page.section("shared memory");
@@ -69,11 +68,6 @@ void addSharedMemory(InspectorPage &page, const Dispatch &dispatch) {
            over ? ui.theme->over : ui.theme->dispatch, "inspector/shared_bar");
   if (over)
     page.line("over the limit", ui.theme->over, "inspector/over", "warning");
-  else if (dispatch.sharedBytes > 0)
-    page.line(std::to_string(limit / dispatch.sharedBytes) +
-                  (limit / dispatch.sharedBytes == 1 ? " workgroup fits" : " workgroups fit") +
-                  " the limit",
-              ui.theme->dim, "inspector/occupancy");
 }
 
 } // namespace
@@ -103,7 +97,7 @@ void inspectDispatch(InspectorPage &page, const Pick &pick) {
   else
     page.times(dispatch.beginNs, dispatch.endNs, false);
   if (model.modelled())
-    page.line("modelled: never run, so it has no times", ui.theme->dim, "inspector/modelled");
+    page.line("never run: the model has no times", ui.theme->dim, "inspector/modelled");
   else if (dispatch.estimated)
     page.line("times are estimated: the device reported none", ui.theme->warning,
               "inspector/estimated", "warning");

@@ -12,7 +12,8 @@ namespace gantry::codegen {
 
 /// Returns the type of an aligned group of four elements: a vec4 of f16, f32 or i32, or a 32-bit
 /// word of bytes or bools. Null for other element types, which are accessed one by one. asTexels:
-/// the type that texel loads return; they convert f16 to f32, and bytes to i32.
+/// returns the type of a texel load instead: a vec4 of f32 for f16, and a vec4 of i32, one for each
+/// element, for bytes and bools.
 mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
 
 /// Returns whether the element type has a vector type and the tensor starts at an aligned group of
@@ -20,10 +21,10 @@ mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
 /// middle of such a group.
 bool mayBeVectors(mlir::RankedTensorType type, LayoutAttr layout);
 
-/// Returns whether a tensor may be accessed in aligned groups of four elements: its element type
-/// has a vector type, and no group lies partly beyond the tensor's end. divisors: a divisor of each
-/// extent, of which only those of dynamic extents are used; if there are none, nothing is known of
-/// dynamic extents.
+/// Returns whether a tensor may be accessed in aligned groups of four elements: mayBeVectors()
+/// holds, and each group lies inside the tensor (in a part of a larger tensor, inside one of the
+/// part's rows). divisors: for each dimension, a number that divides its extent; only those of
+/// dynamic dimensions are used. If the list is empty, nothing is known of dynamic extents.
 bool hasVectorView(mlir::RankedTensorType type, LayoutAttr layout,
                    llvm::ArrayRef<int64_t> divisors = {});
 
@@ -36,8 +37,9 @@ bool isPaddedView(mlir::RankedTensorType type, LayoutAttr layout);
 mlir::Value packVector(mlir::OpBuilder &builder, mlir::Location loc,
                        llvm::ArrayRef<mlir::Value> elements, mlir::Type type);
 
-/// Returns an element of a group: `part` converted to the type `element`, or, for bytes and bools,
-/// byte number `lane` of the word `part`.
+/// Returns one element of a group. If the group is a word of bytes or bools, `part` is this word
+/// and `lane` the number of the byte. Otherwise `part` is the element itself, taken out of the
+/// vector already, and `lane` is 0. The result is converted to the type `element`.
 mlir::Value elementOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value part, int64_t lane,
                       mlir::Type element);
 
