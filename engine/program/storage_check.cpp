@@ -60,6 +60,12 @@ Status checkStorage(const artifact::Program &program, const ShapePlan &plan) {
       }
     commands.push_back(std::move(entry));
   }
+  // The caller reads the outputs after the last command.
+  hazards::StorageCommand last;
+  for (const artifact::Port *output : *program.outputs())
+    if (offsets[output->value()] != kNoOffset)
+      last.reads.push_back(output->value());
+  commands.push_back(std::move(last));
   return hazards::checkStorage(values, commands);
 }
 

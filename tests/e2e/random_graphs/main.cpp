@@ -8,10 +8,12 @@
 // (engine/program/memory_check.h); the outputs must equal the expected ones. The storage checker
 // (engine/program/storage_check.h) must accept every program. Then illegal overlaps are injected,
 // one at a time, up to three for each program: a value, or the storage of which it is a part, is
-// moved onto bytes of another value that is read later. The storage checker must refuse each.
+// moved onto bytes of another value that is read later, by a command or, if it is an output, by the
+// caller. Donated inputs are overlapped too. The storage checker must refuse each overlap.
 //
 // With --overlaps, fewer than N refused overlaps in all are a failure. Ten graphs or more must make
-// programs with parts of other values, with parts of outputs, and with overlaps of parts.
+// programs with parts of other values, with parts of outputs, and with overlaps of parts and of
+// donated inputs.
 //
 // For each failure, the program prints the command that repeats the case. Exit codes: 0: all cases
 // passed; 1: a case failed, or the validation layers reported a message; 2: an option is wrong; 77:
@@ -113,13 +115,15 @@ Status runAndCompare(const GraphCase &test, const std::shared_ptr<const program:
 class OverlapMaker {
 public:
   OverlapMaker(const artifact::Program &program, const program::ShapePlan &plan, uint64_t seed)
-      : program_(program), plan_(plan), random_(seed), writer_(program.values()->size(), kNone) {
+      : program_(program), plan_(plan), random_(seed), writer_(program.values()->size(), kNobody) {
+    for (const artifact::Port *input : *program.inputs())
+      writer_[input->value()] = kCaller;
     for (uint32_t c = 0; c < program.commands()->size(); ++c)
       for (uint32_t b = 0; b < program.commands()->Get(c)->bindings()->size(); ++b)
         if (program.commands()->Get(c)->writes()->Get(b))
           writer_[program.commands()->Get(c)->bindings()->Get(b)] = c;
     for (uint32_t v = 0; v < writer_.size(); ++v)
-      if (plan.offsets[v] != program::kNoOffset && plan.sizeBytes[v] > 0 && writer_[v] != kNone)
+      if (plan.offsets[v] != program::kNoOffset && plan.sizeBytes[v] > 0 && writer_[v] != kNobody)
         candidates_.push_back(v);
     findPairs();
   }
@@ -130,12 +134,13 @@ public:
     program::ShapePlan plan; // A value lies over bytes of another one that is read later.
     uint32_t storage;        // The value that was moved, or the one of which it is a part.
     bool isPart;
+    bool isOverInput; // The other value is a donated input.
     std::string what;
   };
 
   Overlap make() {
     const auto [victim, moved] = pairs_[random_() % pairs_.size()];
-    Overlap overlap{plan_, storageOf(moved), !isWhole(moved), ""};
+    Overlap overlap{plan_, storageOf(moved), !isWhole(moved), writer_[victim] == kCaller, ""};
     // These bytes belong to the values even if they are boxes, whose bytes have gaps.
     const uint64_t first = firstByte(victim),
                    own = firstByte(moved) - plan_.offsets[storageOf(moved)];
@@ -154,6 +159,9 @@ public:
   }
 
 private:
+  // Instead of the number of the command that writes a value.
+  static constexpr int64_t kCaller = -1, kNobody = -2;
+
   uint64_t firstByte(uint32_t value) const {
     const artifact::Value &entry = *program_.values()->Get(value);
     if (!artifact::hasBox(entry))
@@ -174,13 +182,14 @@ private:
 
   /// Finds all pairs of a victim and a value that is written while the victim is still needed:
   /// after the victim and before its last reader, or by the last reader itself, unless this one
-  /// writes its result in place of the victim.
+  /// writes its result in place of the victim. The caller reads the outputs after all commands.
   void findPairs() {
+    const int64_t end = program_.commands()->size();
     for (uint32_t victim : candidates_) {
-      uint32_t lastReader = 0;
+      int64_t lastReader = 0;
       bool isRead = false, takesPlace = false;
-      for (uint32_t c = writer_[victim] + 1; c < program_.commands()->size(); ++c) {
-        const artifact::Command &command = *program_.commands()->Get(c);
+      for (int64_t c = writer_[victim] + 1; c < end; ++c) {
+        const artifact::Command &command = *program_.commands()->Get(static_cast<uint32_t>(c));
         for (uint32_t b = 0; b < command.bindings()->size(); ++b)
           if (command.bindings()->Get(b) == victim && !command.writes()->Get(b)) {
             lastReader = c;
@@ -188,8 +197,14 @@ private:
             takesPlace = command.in_place() == b;
           }
       }
+      for (const artifact::Port *output : *program_.outputs())
+        if (output->value() == victim) {
+          lastReader = end;
+          isRead = true;
+        }
       for (uint32_t moved : candidates_)
-        if (isRead && storageOf(moved) != storageOf(victim) && writer_[moved] > writer_[victim] &&
+        if (isRead && writer_[moved] != kCaller && storageOf(moved) != storageOf(victim) &&
+            writer_[moved] > writer_[victim] &&
             (writer_[moved] < lastReader || (writer_[moved] == lastReader && !takesPlace)) &&
             firstByte(moved) - plan_.offsets[storageOf(moved)] <= firstByte(victim))
           pairs_.push_back({victim, moved});
@@ -199,7 +214,7 @@ private:
   const artifact::Program &program_;
   const program::ShapePlan &plan_;
   std::mt19937_64 random_;
-  std::vector<uint32_t> writer_; // The command that writes a value; kNone: there is none.
+  std::vector<int64_t> writer_; // The command that writes a value, kCaller or kNobody.
   std::vector<uint32_t> candidates_;
   std::vector<std::pair<uint32_t, uint32_t>> pairs_; // The victim, and the value to move.
 };
@@ -227,15 +242,17 @@ public:
       ++failures_;
     }
     if (refused_ < options_.overlaps ||
-        (programs_ >= 10 && (shared_ == 0 || sharedOutputs_ == 0 || refusedParts_ == 0))) {
+        (programs_ >= 10 &&
+         (shared_ == 0 || sharedOutputs_ == 0 || refusedParts_ == 0 || refusedOverInputs_ == 0))) {
       std::printf("FAILED: too few programs with parts, or overlaps\n");
       ++failures_;
     }
     std::printf("%lld programs, %lld with parts of other values, %lld with parts of outputs, %lld "
-                "overlaps refused, %lld of them of parts, %d failures\n",
+                "overlaps refused, %lld of them of parts, %lld over donated inputs, %d failures\n",
                 static_cast<long long>(programs_), static_cast<long long>(shared_),
                 static_cast<long long>(sharedOutputs_), static_cast<long long>(refused_),
-                static_cast<long long>(refusedParts_), failures_);
+                static_cast<long long>(refusedParts_), static_cast<long long>(refusedOverInputs_),
+                failures_);
     return failures_ == 0 && programs_ > 0 ? 0 : 1;
   }
 
@@ -344,6 +361,7 @@ private:
       return "the message does not name " + overlap.what + ": " + refusal.message();
     ++refused_;
     refusedParts_ += overlap.isPart ? 1 : 0;
+    refusedOverInputs_ += overlap.isOverInput ? 1 : 0;
     return "";
   }
 
@@ -351,6 +369,7 @@ private:
   const std::shared_ptr<device::Device> device_;
   std::shared_ptr<heap::Heap> heap_;
   int64_t programs_ = 0, shared_ = 0, sharedOutputs_ = 0, refused_ = 0, refusedParts_ = 0;
+  int64_t refusedOverInputs_ = 0;
   int failures_ = 0;
 };
 
