@@ -17,6 +17,17 @@ function(gantry_compile_options target)
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 endfunction()
 
+# gantry_fast_malloc(program): mimalloc replaces malloc() in the whole process. The compiler makes many small objects
+# in several threads; with mimalloc it needs about two thirds of the time. Sanitizers have their own malloc(), so
+# they exclude mimalloc. Call this function before the program's other libraries are linked, because the first library
+# that defines malloc() wins.
+function(gantry_fast_malloc program)
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    find_package(mimalloc REQUIRED)
+    target_link_libraries(${program} PRIVATE mimalloc)
+  endif()
+endfunction()
+
 function(gantry_module name)
   cmake_parse_arguments(MODULE "" "KIND" "SOURCES;USES;LIBRARIES" ${ARGN})
   add_library(gantry_${name} STATIC ${MODULE_SOURCES})
