@@ -1,6 +1,7 @@
 // Implements contestant.h.
 #include "benchmarks/kernels/contestant.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,6 +19,10 @@ const char *nameOf(Ceiling ceiling) {
     return "triad";
   }
   return "";
+}
+
+uint32_t repeatsOf(double seconds) {
+  return static_cast<uint32_t>(std::clamp(std::ceil(0.05 / std::max(seconds, 1e-7)), 1.0, 4096.0));
 }
 
 std::vector<float> pattern(size_t count, uint32_t seed, float scale) {

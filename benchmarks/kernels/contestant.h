@@ -69,9 +69,16 @@ struct Workload {
   std::function<std::unique_ptr<Contestant>(Gpu &)> reference;
 };
 
+/// Returns how often a kernel that takes `seconds` runs in one sample, so that a sample takes 50
+/// ms: from 1 to 4096 times.
+uint32_t repeatsOf(double seconds);
+
 /// Returns pseudo-random values in [-0.5, 0.5) times `scale`, a power of two. They are the same on
 /// every machine. make_models.py has the same function and makes the models' weights with it.
 std::vector<float> pattern(size_t count, uint32_t seed, float scale = 1);
+/// Seeds of pattern() for the input and for the weights. Layer i of a chain has the seed
+/// kWeightSeed + i. make_models.py uses the same seeds for the weights.
+inline constexpr uint32_t kInputSeed = 1, kWeightSeed = 2;
 
 /// Returns ‖a − b‖ / ‖b‖ in double precision; infinite if the sizes differ or a value is not
 /// finite.

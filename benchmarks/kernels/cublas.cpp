@@ -5,15 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <dlfcn.h>
 
 namespace gantry::bench {
 
 namespace {
-
-constexpr double kSampleSeconds = 0.05;
-constexpr uint32_t kMaxRepeats = 4096;
 
 // Values of CUDA's enumerators; CUDA's headers are not required.
 constexpr int kNotTransposed = 0, kReal32 = 0, kReal16 = 2, kCompute32 = 68, kDefaultAlgorithm = -1;
@@ -123,9 +119,7 @@ Cublas::Cublas(Gpu &gpu, const Tensor &a, const Tensor &b)
   b_ = upload(b);
   driver_.allocate(&c_, size_t(side_) * side_ * (halves_ ? 2 : 4));
   run(1); // The first call loads the library's kernels.
-  const double once = std::max(run(1), 1e-7);
-  repeats_ =
-      static_cast<uint32_t>(std::clamp<double>(std::ceil(kSampleSeconds / once), 1, kMaxRepeats));
+  repeats_ = repeatsOf(run(1));
 }
 
 Cublas::~Cublas() {

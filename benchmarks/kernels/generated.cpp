@@ -11,9 +11,6 @@ namespace gantry::bench {
 
 namespace {
 
-constexpr double kSampleSeconds = 0.05;
-constexpr uint32_t kMaxRepeats = 4096;
-
 void check(gantry_status_t status, const std::string &what) {
   if (status != GANTRY_STATUS_OK)
     throw GpuError(what + ": " + gantry_last_error());
@@ -61,9 +58,7 @@ Generated::Generated(Runtime &runtime, const std::string &artifact,
   check(gantry_session_create(program_, runtime.device(), &options, &session_), artifact);
   bind(inputs);
   run(timedInputs_, timedOutputs_); // The driver compiles its kernels in the first run.
-  const double once = std::max(seconds(), 1e-7);
-  repeats_ =
-      static_cast<uint32_t>(std::clamp<double>(std::ceil(kSampleSeconds / once), 1, kMaxRepeats));
+  repeats_ = repeatsOf(seconds());
 }
 
 Generated::~Generated() {

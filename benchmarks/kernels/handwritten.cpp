@@ -16,9 +16,6 @@ struct Shader {
 #define GANTRY_SHADER_ROW(name) {#name, name##_texel, name##_storage},
 const Shader kShaders[] = {GANTRY_BENCH_SHADERS(GANTRY_SHADER_ROW)};
 
-constexpr double kSampleSeconds = 0.05;
-constexpr uint32_t kMaxRepeats = 4096;
-
 } // namespace
 
 std::span<const uint32_t> shaderCode(const std::string &name, bool texel) {
@@ -57,10 +54,9 @@ void Handwritten::resultIs(const GpuBuffer *buffer,
 void Handwritten::ready() {
   commands_ = std::make_unique<Commands>(gpu_, dispatches_, 1, true);
   commands_->run();
-  const double once = std::max(commands_->run(), 1e-7);
-  const auto repeats = static_cast<uint32_t>(std::ceil(kSampleSeconds / once));
+  const uint32_t repeats = repeatsOf(commands_->run());
   if (repeats > 1)
-    commands_ = std::make_unique<Commands>(gpu_, dispatches_, std::min(repeats, kMaxRepeats), true);
+    commands_ = std::make_unique<Commands>(gpu_, dispatches_, repeats, true);
 }
 
 std::vector<float> Handwritten::result() {

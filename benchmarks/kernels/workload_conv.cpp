@@ -6,7 +6,6 @@ namespace gantry::bench {
 
 namespace {
 
-constexpr uint32_t kInputSeed = 1, kWeightSeed = 2; // Layer i has the weight seed kWeightSeed + i.
 constexpr float kWeightScale = 0x1p-2F; // Keeps the values of a chain at a similar magnitude.
 constexpr uint32_t kChannels = 64;
 

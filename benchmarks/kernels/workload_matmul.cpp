@@ -6,9 +6,6 @@ namespace gantry::bench {
 
 namespace {
 
-/// Seeds of pattern() for the input and for the weights. make_models.py uses the same weight seed.
-constexpr uint32_t kInputSeed = 1, kWeightSeed = 2;
-
 std::string shapeOf(std::initializer_list<uint32_t> dims) {
   std::string text;
   for (uint32_t d : dims)

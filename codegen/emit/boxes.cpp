@@ -10,10 +10,6 @@ using artifact::Storage;
 
 namespace {
 
-/// The value of ValueT::slot_offset, ValueT::base or CommandT::in_place that says that there is
-/// none.
-constexpr uint32_t kNone = ~0u;
-
 /// A dimension in memory. A layout may divide a dimension of the tensor into several: channels in
 /// blocks of four are a dimension of blocks and one inside of a block (codegen/tiling/layout.h).
 /// Index i along `dim` of the tensor has the index i / block, rounded down, along the part. If
@@ -80,7 +76,7 @@ Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs) {
     return static_cast<uint64_t>(*exprs.constantValue(expr));
   };
   if (value.box.empty())
-    return boxOfRange(value.slot_offset == kNone ? 0 : number(value.slot_offset),
+    return boxOfRange(value.slot_offset == kNotSet ? 0 : number(value.slot_offset),
                       number(value.size));
   Box box{artifact::elementSize(value.type), {}};
   for (size_t i = 0; i < value.box.size(); i += 3)
@@ -110,7 +106,7 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
       continue;
     const artifact::ValueT &value = *program.values[v];
     hazards::StoredValue &entry = values[v];
-    entry.storage = value.base == kNone ? static_cast<uint32_t>(v) : value.base;
+    entry.storage = value.base == kNotSet ? static_cast<uint32_t>(v) : value.base;
     entry.offset = values[entry.storage].offset;
     // An input that is checked is a donated one, because other inputs do not lie in the arena. It
     // has its contents before the first command.
@@ -123,7 +119,7 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
     for (size_t b = 0; b < command->bindings.size(); ++b)
       if (const uint32_t value = command->bindings[b]; isChecked(value))
         (command->writes[b] ? entry.writes : entry.reads).push_back(value);
-    if (command->in_place != kNone && isChecked(command->bindings[command->in_place]))
+    if (command->in_place != kNotSet && isChecked(command->bindings[command->in_place]))
       entry.inPlace = command->bindings[command->in_place];
     // A value that is overwritten in place counts as a storage of its own. The check then reports a
     // later read of this value, even if it lies in the same output as the value that replaced it.

@@ -14,6 +14,10 @@
 
 namespace gantry::codegen {
 
+/// A number in the artifact that is not set: ValueT::base, ValueT::slot_offset or
+/// CommandT::in_place.
+inline constexpr uint32_t kNotSet = UINT32_MAX;
+
 /// Returns the field Value.box (engine/artifact/artifact.fbs) of a tensor with this place and
 /// layout: the expressions (extent, start, size) for each dimension in memory. dims: the
 /// expressions of the tensor's extents. The list is empty if the tensor has no gaps and begins at

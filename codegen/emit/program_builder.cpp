@@ -26,7 +26,6 @@ namespace {
 
 constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
 constexpr uint32_t kNever = ~0u; // ValueT::first_use or ValueT::slot before it is known.
-constexpr uint32_t kNone = ~0u;  // ValueT::base or ValueT::slot_offset that is not set.
 
 } // namespace
 
@@ -474,7 +473,7 @@ Status ProgramBuilder::planArena() {
     if (uses.empty())
       uses.push_back({0, 0, kNever, 0});
     plan::SlotUse &use = uses.front();
-    if (value->base == kNone) // A part lies in its base, which has the same slot.
+    if (value->base == kNotSet) // A part lies in its base, which has the same slot.
       use.sizeBytes = std::max<uint64_t>(use.sizeBytes, maxima[value->size]);
     use.firstUse = std::min(use.firstUse, value->first_use);
     use.lastUse = std::max(use.lastUse, value->last_use);
@@ -535,7 +534,7 @@ Status ProgramBuilder::placeBarriers() {
       // another part. Barriers are placed for the bound ranges, because the hazard checks of the
       // runtime and of Vulkan's validation layers use them, too.
       const ByteRange range = rangeOf(boxOf(value, exprs_));
-      const uint64_t start = value.slot_offset == kNone
+      const uint64_t start = value.slot_offset == kNotSet
                                  ? 0
                                  : static_cast<uint64_t>(*exprs_.constantValue(value.slot_offset));
       const uint64_t size = range.sizeBytes == 0 ? 0 : range.offset + range.sizeBytes - start;

@@ -9,6 +9,7 @@
 // program returns, and tensors whose rows are replaced in place.
 #include "codegen/emit/program_builder.h"
 
+#include "codegen/emit/boxes.h"
 #include "codegen/emit/size_bounds.h"
 #include "codegen/passes/storage/in_place.h"
 #include "codegen/passes/storage/placement.h"
@@ -22,8 +23,6 @@ using namespace mlir;
 using artifact::Storage;
 
 namespace {
-
-constexpr uint32_t kNone = UINT32_MAX; // ValueT::base: the value is no part of another one.
 
 /// Returns why the dispatch that computes the returned tensor cannot write it to the buffer of the
 /// state's input `argument`, or "" if it can.
@@ -157,7 +156,7 @@ void ProgramBuilder::placeScatters() {
         operand.storage != Storage::transient)
       continue;
     operand.storage = Storage::output;
-    operand.base = result.base == kNone ? pair.result : result.base;
+    operand.base = result.base == kNotSet ? pair.result : result.base;
   }
 }
 
@@ -268,7 +267,7 @@ std::vector<uint32_t> ProgramBuilder::buffersOfValues() const {
     if (state->output != UINT32_MAX)
       buffers[program_.outputs[state->output]->value] = program_.inputs[state->input]->value;
   for (size_t v = 0; v < buffers.size(); ++v)
-    if (program_.values[v]->storage == Storage::output && program_.values[v]->base != kNone)
+    if (program_.values[v]->storage == Storage::output && program_.values[v]->base != kNotSet)
       buffers[v] = buffers[program_.values[v]->base];
   return buffers;
 }

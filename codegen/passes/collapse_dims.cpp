@@ -3,6 +3,7 @@
 // one dimension of them.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
+#include "codegen/passes/tensor_dims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,8 +23,6 @@ namespace gantry::codegen {
 using namespace mlir;
 
 namespace {
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// Returns whether all arguments of the function are static tensors, and all its operations are
 /// scalar constants, initial values, or linalg.generic operations that do not use linalg.index.

@@ -24,8 +24,6 @@ using namespace mlir;
 
 namespace {
 
-bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
-
 /// Returns the number of floating-point operations of the members of a group. For each member, it
 /// is the number of operations of its body times the extents of its loops.
 OpFoldResult countFlops(OpBuilder &builder, llvm::ArrayRef<Operation *> members) {

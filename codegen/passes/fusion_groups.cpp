@@ -2,6 +2,7 @@
 #include "codegen/passes/fusion_groups.h"
 
 #include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/tensor_dims.h"
 #include "codegen/tiling/linalg_patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -294,8 +295,6 @@ bool isCornerSlice(Operation *op) {
                       [](OpFoldResult at) { return isConstantIntValue(at, 0); }) &&
          slice.hasUnitStride();
 }
-
-bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
 } // namespace
 

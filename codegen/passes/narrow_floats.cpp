@@ -3,6 +3,7 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/passes.h"
+#include "codegen/passes/tensor_dims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,8 +23,6 @@ namespace gantry::codegen {
 using namespace mlir;
 
 namespace {
-
-bool isView(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
 
 bool isFloat32(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -88,7 +87,7 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
     if (dispatch && dispatch.getScattered() &&
         !collect(dispatch.getInputs()[*dispatch.getInPlace()], values))
       return false;
-    if (isView(producer) && !collect(producer->getOperand(0), values))
+    if (isReshape(producer) && !collect(producer->getOperand(0), values))
       return false;
     if (auto concat = dyn_cast_or_null<ConcatOp>(producer))
       for (Value input : concat.getInputs())
@@ -101,7 +100,7 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
         return false;
     for (Operation *user : value.getUsers())
       if (!isa<DispatchOp>(user) &&
-          !((isView(user) || isa<ConcatOp>(user)) && collect(user->getResult(0), values)))
+          !((isReshape(user) || isa<ConcatOp>(user)) && collect(user->getResult(0), values)))
         return false;
     return true;
   }

@@ -32,8 +32,6 @@ namespace {
 
 using Shape = llvm::SmallVector<int64_t>;
 
-RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
-
 /// Copies the elements of a constant to the same indices of a larger shape. All other bytes of
 /// `target` become zero.
 void copyIntoCorner(llvm::ArrayRef<char> source, llvm::ArrayRef<int64_t> shape,

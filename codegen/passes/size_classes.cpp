@@ -44,10 +44,6 @@ int64_t fastSize(int64_t size) {
   return static_cast<double>(runs) <= kMaxGrowth * static_cast<double>(vectors) ? runs : vectors;
 }
 
-bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
-
-RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
-
 bool isSplat(Value tensor) {
   auto constant = tensor.getDefiningOp<arith::ConstantOp>();
   return constant && isa<SplatElementsAttr>(constant.getValue());
@@ -139,7 +135,7 @@ void SizeClasses::addOperation(Operation *op) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
     if (generic.getNumResults() == 1)
       addGeneric(generic);
-  } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+  } else if (isReshape(op)) {
     addReshape(op);
   } else if (isa<tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp, ConcatOp>(op)) {
     addMove(op);

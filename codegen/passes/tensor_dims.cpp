@@ -14,20 +14,19 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
+bool isReshape(Operation *op) {
+  return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
+}
+
 Value viewedTensor(Value tensor) {
-  while (Operation *op = tensor.getDefiningOp()) {
-    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
-      break;
-    tensor = op->getOperand(0);
-  }
+  while (isReshape(tensor.getDefiningOp()))
+    tensor = tensor.getDefiningOp()->getOperand(0);
   return tensor;
 }
 
 bool isReturned(Value tensor) {
   return llvm::any_of(tensor.getUsers(), [](Operation *user) {
-    return isa<func::ReturnOp>(user) ||
-           (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) &&
-            isReturned(user->getResult(0)));
+    return isa<func::ReturnOp>(user) || (isReshape(user) && isReturned(user->getResult(0)));
   });
 }
 

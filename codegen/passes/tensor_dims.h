@@ -1,5 +1,5 @@
-// Finds the sizes of tensors in the program's function and the tensors that reshapes view, and
-// copies tensors.
+// Helpers for tensors in the program's function: their types and sizes, the tensors that reshapes
+// view, and copies.
 #pragma once
 
 #include "mlir/IR/Builders.h"
@@ -11,6 +11,18 @@ namespace gantry::codegen {
 /// The arena is the memory of all transients, the tensors that only dispatches of one run read. The
 /// offset in the arena and the size of every transient are multiples of this number of bytes.
 inline constexpr uint32_t kArenaAlignment = 256;
+
+inline bool isTensor(mlir::Value value) {
+  return mlir::isa<mlir::RankedTensorType>(value.getType());
+}
+
+/// Returns the type of a tensor; every tensor of the compiler has a rank.
+inline mlir::RankedTensorType typeOf(mlir::Value tensor) {
+  return mlir::cast<mlir::RankedTensorType>(tensor.getType());
+}
+
+/// Returns whether an operation views a tensor with another shape. null: false.
+bool isReshape(mlir::Operation *op);
 
 /// Returns the extents of a tensor as constants or index values. Dynamic ones are derived from the
 /// operation that produces the tensor. The necessary index arithmetic is created at the builder's

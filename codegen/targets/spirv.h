@@ -26,6 +26,9 @@ namespace gantry::codegen {
 /// modules have version 1.5.
 mlir::spirv::TargetEnvAttr spirvTargetEnv(mlir::MLIRContext *context);
 
+inline constexpr uint32_t kHeaderWords =
+    5; // Words of a SPIR-V module before its first instruction.
+
 struct SpirvBinary {
   std::vector<uint32_t> words;
   // The names of the device features that the module needs, as the artifact stores them

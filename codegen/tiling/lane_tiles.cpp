@@ -1,6 +1,7 @@
 // Implements lane_tiles.h.
 #include "codegen/tiling/lane_tiles.h"
 
+#include "codegen/tiling/emitter/memory/vector_views.h"
 #include "codegen/tiling/linalg_patterns.h"
 #include "codegen/tiling/sink/kernel_sink.h"
 
@@ -26,7 +27,6 @@ constexpr int64_t kMaxLaneExtent = 16, kMaxBlockExtent = 32;
 // Eight steps instead of four would make resnet50 load in 6.1 s instead of 4.6 s with a cold driver
 // cache, and would not make it run faster.
 constexpr int64_t kMaxShortSteps = 16, kDeepSteps = 4;
-constexpr int64_t kWidth = 4; // Elements of a vector.
 // If the size of a result is not a multiple of a vector, the elements after its last whole vector
 // are a tail, which one invocation stores. In a result with fewer elements than this, the tail
 // would take a large share of the time.
@@ -86,12 +86,13 @@ Sizes blocksFor(const KernelExtents::Span &span) {
   Sizes sizes;
   const int64_t extent = span.extent;
   if (span.isDynamic) {
-    for (int64_t size = extent < kWidth ? 1 : kWidth; size <= std::min(extent, kMaxBlockExtent);
-         size *= 2)
+    for (int64_t size = extent < kVectorElements ? 1 : kVectorElements;
+         size <= std::min(extent, kMaxBlockExtent); size *= 2)
       sizes.push_back(size);
     return sizes;
   }
-  for (int64_t size = kWidth; size <= std::min(extent, kMaxBlockExtent); size += kWidth)
+  for (int64_t size = kVectorElements; size <= std::min(extent, kMaxBlockExtent);
+       size += kVectorElements)
     if (extent % size == 0)
       sizes.push_back(size);
   const auto add = [&](int64_t size) {
@@ -190,12 +191,13 @@ void LaneTiles::addOuterProducts(TileShape tile, size_t lane, size_t block) {
     tile.result[lane] = evenSize(space[lane].extent, tile.lanes, std::min(room, kMaxLaneExtent));
     add(tile);
     // The last run of a static extent may be partial, except in tiles with one dimension.
-    if (lane + 1 == space.size() &&
-        (space[lane].divisor % kWidth == 0 || (!space[lane].isDynamic && space.size() > 1))) {
-      tile.run = kWidth; // A run is one vector.
-      const int64_t runs = std::clamp<int64_t>(room / kWidth, 1, kMaxLaneExtent / kWidth);
-      const int64_t vectors = (space[lane].extent + kWidth - 1) / kWidth;
-      tile.result[lane] = kWidth * evenSize(vectors, tile.lanes, runs);
+    if (lane + 1 == space.size() && (space[lane].divisor % kVectorElements == 0 ||
+                                     (!space[lane].isDynamic && space.size() > 1))) {
+      tile.run = kVectorElements; // A run is one vector.
+      const int64_t runs =
+          std::clamp<int64_t>(room / kVectorElements, 1, kMaxLaneExtent / kVectorElements);
+      const int64_t vectors = (space[lane].extent + kVectorElements - 1) / kVectorElements;
+      tile.result[lane] = kVectorElements * evenSize(vectors, tile.lanes, runs);
       add(tile);
     }
   }
@@ -238,14 +240,14 @@ void LaneTiles::addStreams() {
     for (int64_t count : {4, 8, 16, 32, 64}) {
       for (size_t vectors = 0; vectors < space.size(); ++vectors) {
         // In a tile with one dimension, the elements after the last whole vector may be a tail.
-        const bool isWhole = space[vectors].divisor % kWidth == 0;
+        const bool isWhole = space[vectors].divisor % kVectorElements == 0;
         if ((!isWhole && (space.size() > 1 || space[vectors].extent < kMinWithTail)) ||
             space[merged].extent < tile.lanes)
           continue;
-        tile.run = vectors == merged ? kWidth : 1;
+        tile.run = vectors == merged ? kVectorElements : 1;
         tile.result.assign(space.size(), 1);
-        tile.result[vectors] = kWidth;
-        tile.result[merged] = vectors == merged ? count : count / kWidth;
+        tile.result[vectors] = kVectorElements;
+        tile.result[merged] = vectors == merged ? count : count / kVectorElements;
         add(tile);
       }
     }

@@ -19,14 +19,14 @@ namespace {
 
 // Limit on points times unrolled steps. The fastest tiles are far below it, and kernels at the
 // limit still compile quickly.
-constexpr int64_t kMaxUnrolled = 8192;
+constexpr int64_t kMaxMeasuredUnroll = 8192;
 
 Status misfit(const std::string &why) { return Status(StatusCode::kInvalidArgument, why); }
 
-/// Returns the product of the sizes, or kMaxUnrolled + 1 if it is larger.
+/// Returns the product of the sizes, or kMaxMeasuredUnroll + 1 if it is larger.
 int64_t productOf(llvm::ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), [](int64_t a, int64_t b) {
-    return std::min(a * b, kMaxUnrolled + 1); // Does not overflow: sizes are at most 65536.
+    return std::min(a * b, kMaxMeasuredUnroll + 1); // Does not overflow: sizes are at most 65536.
   });
 }
 
@@ -99,8 +99,8 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
       (!hasDotProducts(kernel) || tile.reduction[*dotDimensionOf(extents.reduction)] % 4 != 0))
     return misfit("dot products need sums of int8 products and a multiple of four steps");
   GANTRY_RETURN_IF_ERROR(checkLanes(tile, space, profile));
-  if (productOf({productOf(tile.result), productOf(tile.reduction)}) > kMaxUnrolled)
-    return misfit("its points times steps are more than " + number(kMaxUnrolled));
+  if (productOf({productOf(tile.result), productOf(tile.reduction)}) > kMaxMeasuredUnroll)
+    return misfit("its points times steps are more than " + number(kMaxMeasuredUnroll));
   IndexSpace indices;
   CountingSink sink;
   KernelEmitter(kernel, tile, kind == TileKind::kTexel, indices, sink).emit();

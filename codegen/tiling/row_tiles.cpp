@@ -1,5 +1,6 @@
 // Implements rowTiles() and reducedRowTiles() of tile_choice.h: the tiles of kernels that process a
 // row at a time.
+#include "codegen/tiling/emitter/memory/vector_views.h"
 #include "codegen/tiling/linalg_patterns.h"
 #include "codegen/tiling/tile_choice.h"
 
@@ -19,7 +20,6 @@ constexpr int64_t kMaxRowPoints = 16, kMaxSharedRowPoints = 128;
 // four in memory (TileShape::shiftedRows). In shorter rows, too many such runs would lie partly
 // beyond the row.
 constexpr int64_t kMinShiftedRow = 24;
-constexpr int64_t kWidth = 4; // Elements of a vector.
 
 /// Sets the members of `tile` that divide rows of this length among `lanes` lanes, or that give a
 /// row to one lane if it has fewer than two elements per lane. Returns the number of elements that
@@ -27,9 +27,9 @@ constexpr int64_t kWidth = 4; // Elements of a vector.
 int64_t divideRow(TileShape &tile, int64_t length, int64_t lanes, TileKind kind) {
   tile.rowLength = length;
   tile.lanes = tile.rowLength >= 2 * lanes ? lanes : 1;
-  tile.shiftedRows =
-      kind == TileKind::kTexel && tile.rowLength % kWidth != 0 && tile.rowLength >= kMinShiftedRow;
-  tile.run = tile.rowLength % kWidth == 0 || tile.shiftedRows ? kWidth : 1;
+  tile.shiftedRows = kind == TileKind::kTexel && tile.rowLength % kVectorElements != 0 &&
+                     tile.rowLength >= kMinShiftedRow;
+  tile.run = tile.rowLength % kVectorElements == 0 || tile.shiftedRows ? kVectorElements : 1;
   const int64_t perLane = (tile.coveredRow() / tile.run + tile.lanes - 1) / tile.lanes * tile.run;
   // A shifted row may need one run more than a row of the same length that begins with a whole
   // vector. The limit is higher by this run, so that such a row is not divided into chunks (parts
@@ -89,7 +89,7 @@ std::vector<TileShape> reducedRowTiles(func::FuncOp kernel, const DeviceProfile 
   });
   OpOperand *row = only && isOne ? rowOperandOf(only) : nullptr;
   const int64_t length = row ? reductionExtentsOf(only).front() : 0;
-  if (length < 2 * kWidth) // A dynamic length is negative.
+  if (length < 2 * kVectorElements) // A dynamic length is negative.
     return {};
   TileShape tile;
   tile.result.assign(cast<RankedTensorType>(kernel.getResultTypes().front()).getRank(), 1);

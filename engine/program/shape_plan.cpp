@@ -10,8 +10,6 @@
 
 namespace gantry::program {
 
-using artifact::Storage;
-
 namespace {
 
 constexpr uint32_t kNoBase = UINT32_MAX; // Value.base: the value is no part of another one.
@@ -66,9 +64,9 @@ Result<std::vector<Slot>> collectSlots(const artifact::Program &program, ShapePl
   plan.partOffsets = plan.offsets;
   for (uint32_t i = 0; i < program.values()->size(); ++i) {
     const artifact::Value &value = *program.values()->Get(i);
-    if (value.storage() == Storage::output && value.base() != kNoBase)
+    if (value.storage() == artifact::Storage::output && value.base() != kNoBase)
       GANTRY_RETURN_IF_ERROR(placePart(value, i, plan));
-    if (value.storage() != Storage::transient)
+    if (value.storage() != artifact::Storage::transient)
       continue;
     auto [at, isNew] = numbers.try_emplace(value.slot(), static_cast<uint32_t>(slots.size()));
     slotOfValue[i] = at->second;
@@ -225,7 +223,7 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
       plan.offsets[i] += plan.slots[slotOfValue[i]].offset;
 
   for (uint32_t i = 0; i < program.values()->size(); ++i) {
-    const bool onHost = program.values()->Get(i)->storage() == Storage::host;
+    const bool onHost = program.values()->Get(i)->storage() == artifact::Storage::host;
     plan.hostOffsets.push_back(onHost ? plan.hostBytes : kNoOffset);
     if (onHost && __builtin_add_overflow(plan.hostBytes, roundUp(plan.sizeBytes[i], 256) + 256,
                                          &plan.hostBytes))

@@ -14,6 +14,8 @@
 
 namespace gantry::test {
 
+constexpr uint64_t kNoLimit = uint64_t{1} << 62; // A limit on work or height that is never reached.
+
 /// An item that is alive in [begin, end). The times are arbitrary; problemOf() compresses them.
 struct Interval {
   uint32_t begin = 0;

@@ -25,7 +25,7 @@ namespace gantry::test {
 /// Faults. kLeak applies to every step, the others to the middle step.
 enum class Fault : uint8_t {
   kNone,
-  kOffsetShifted, // A transient lies at another offset than planned, behind the arena's end.
+  kOffsetShifted, // A transient lies at another offset than planned, beyond the arena's end.
   kLateFree,      // The donated batch is freed one run too late.
   kLeak,          // A block is never freed.
   kOversize,      // The output's block is larger than the output.

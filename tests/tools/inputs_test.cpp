@@ -26,7 +26,7 @@ const std::vector<Port> kPorts = {
 };
 
 /// Returns the error message of a request that must be refused.
-std::string refusal(const InputRequest &request) {
+std::string refusalOf(const InputRequest &request) {
   try {
     makeInputs(kPorts, request, readFake);
   } catch (const ToolError &error) {
@@ -65,43 +65,43 @@ TEST(Inputs, ErrorsNameTheInputAndTheRemedy) {
     EXPECT_NE(text.find(what), std::string::npos) << text;
   };
   InputRequest request;
-  has(refusal(request), "'tokens' (i64 batchxtime)");
-  has(refusal(request), "--random");
+  has(refusalOf(request), "'tokens' (i64 batchxtime)");
+  has(refusalOf(request), "--random");
   request.filling = Filling::kRandom;
-  has(refusal(request), "--dim batch=N");
+  has(refusalOf(request), "--dim batch=N");
   request.files = {"nosuch=f32:1"};
-  has(refusal(request), "no input 'nosuch'");
+  has(refusalOf(request), "no input 'nosuch'");
   request.files = {"f32:2x3"};
-  has(refusal(request), "elements of f32");
+  has(refusalOf(request), "elements of f32");
   request.files = {"i64:2"};
-  has(refusal(request), "shape 2");
+  has(refusalOf(request), "shape 2");
   request.files = {"i64:2x3", "f32:2x5"};
-  has(refusal(request), "2x5");
+  has(refusalOf(request), "2x5");
   request.files = {"i64:2x3", "f32:3x4"};
-  has(refusal(request), "'batch' is 3");
+  has(refusalOf(request), "'batch' is 3");
   request.files = {"i64:2x3", "f32:2x4", "f32:1"};
-  has(refusal(request), "3 files");
+  has(refusalOf(request), "3 files");
   request.files = {"tokens=i64:2x3", "tokens=i64:2x3"};
-  has(refusal(request), "twice");
+  has(refusalOf(request), "twice");
   request.files = {"tokens="};
-  has(refusal(request), "without a file");
+  has(refusalOf(request), "without a file");
   request.files = {};
   request.dims = {"batch"};
-  has(refusal(request), "NAME=SIZE");
+  has(refusalOf(request), "NAME=SIZE");
   request.dims = {"batch=-1"};
-  has(refusal(request), "NAME=SIZE");
+  has(refusalOf(request), "NAME=SIZE");
   request.dims = {"nosuch=1"};
-  has(refusal(request), "nosuch");
+  has(refusalOf(request), "nosuch");
   request.dims = {"batch=2", "time=3"};
   request.shapes = {"mask=1=3x4"};
-  has(refusal(request), "'batch' is 3");
+  has(refusalOf(request), "'batch' is 3");
   request.shapes = {"mask=1=2x5"};
-  has(refusal(request), "2x5");
+  has(refusalOf(request), "2x5");
   request.shapes = {"x=1"};
-  has(refusal(request), "'x'");
+  has(refusalOf(request), "'x'");
   request.shapes = {};
   request.dims = {"batch=4294967296", "time=4294967296"};
-  has(refusal(request), "memory");
+  has(refusalOf(request), "memory");
 }
 
 TEST(Inputs, RandomIsDeterministicAndInRange) {

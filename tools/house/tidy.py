@@ -7,14 +7,16 @@
 
 A source that was clean is checked again only if the source, a header that it includes or .clang-tidy has
 changed. For each clean source, BUILD/tidy/ has an empty file whose name is the hash of the source, the
-preprocessed source and the configuration. BUILD/compile_commands.json lists the sources. The exit code is 1
-if there are findings or no source was found.
+preprocessed source and the configuration. BUILD/compile_commands.json lists the sources; of a unity build, in
+which one file includes several sources, each source is checked by itself. The exit code is 1 if there are
+findings or no source was found.
 """
 import argparse
 import concurrent.futures
 import hashlib
 import json
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -22,6 +24,20 @@ import time
 
 PROGRAM = "clang-tidy-19" # Earlier versions do not understand structured bindings that a lambda captures.
 SLOW_CHECKS = ["clang-analyzer-*", "performance-unnecessary-value-param"]
+
+
+def compile_commands(build):
+    """Returns the entries of BUILD/compile_commands.json, with those of unity files divided into one per source."""
+    entries = []
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        file = pathlib.Path(entry["file"])
+        if file.parent.name != "Unity":
+            entries.append(entry)
+            continue
+        for source in re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE):
+            command = entry["command"].replace(str(file), source)
+            entries.append({"directory": entry["directory"], "command": command, "file": source})
+    return entries
 
 
 def preprocess(entry):
@@ -57,7 +73,7 @@ def check(entry, options, configuration):
     # functions that it declares as deprecated.
     checks = [] if options.all_checks else ["--checks=" + ",".join("-" + check for check in SLOW_CHECKS)]
     done = subprocess.run(
-        [PROGRAM, "-p", str(options.build), "--quiet", *checks,
+        [PROGRAM, "-p", str(options.memory), "--quiet", *checks,
          "--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-ignored-gch",
          "--extra-arg=-Wno-deprecated-declarations", source],
         capture_output=True, text=True)
@@ -84,7 +100,9 @@ def main():
     configuration += str(options.all_checks).encode()
     folders = [root / folder for folder in options.folders]
     entries = {}
-    for entry in json.loads((options.build / "compile_commands.json").read_text()):
+    commands = compile_commands(options.build)
+    (options.memory / "compile_commands.json").write_text(json.dumps(commands)) # clang-tidy reads this file.
+    for entry in commands:
         file = pathlib.Path(entry["file"])
         if file.suffix == ".cpp" and any(folder in file.parents for folder in folders):
             entries.setdefault(entry["file"], entry)

@@ -91,12 +91,6 @@ private:
   std::string text_;
 };
 
-/// Returns the program's name and the command's: "gantry run".
-std::string pathOf(const CLI::App &app) {
-  const CLI::App *parent = app.get_parent();
-  return parent ? pathOf(*parent) + " " + app.get_name() : app.get_name();
-}
-
 std::vector<const CLI::App *> commandsOf(const CLI::App &app) {
   return app.get_subcommands([](const CLI::App *) { return true; });
 }
@@ -132,6 +126,11 @@ HelpStyle styleOfStandardOutput() {
   const char *noColour = std::getenv("NO_COLOR"), *term = std::getenv("TERM");
   style.colour = terminal && (!noColour || !*noColour) && term && std::strcmp(term, "dumb") != 0;
   return style;
+}
+
+std::string pathOf(const CLI::App &app) {
+  const CLI::App *parent = app.get_parent();
+  return parent ? pathOf(*parent) + " " + app.get_name() : app.get_name();
 }
 
 std::string helpText(const CLI::App &app, const HelpStyle &style) {

@@ -25,6 +25,9 @@ struct HelpStyle {
 /// unset.
 HelpStyle styleOfStandardOutput();
 
+/// Returns the program's name and the command's: "gantry run".
+std::string pathOf(const CLI::App &app);
+
 /// Returns the help of `app`, the program or one of its commands. The footer is printed unchanged;
 /// its lines that begin at the left and end with a colon are headings.
 std::string helpText(const CLI::App &app, const HelpStyle &style);

@@ -12,12 +12,6 @@
 namespace gantry::options {
 namespace {
 
-/// Returns the program's name and the command's: "gantry run".
-std::string pathOf(const CLI::App &app) {
-  const CLI::App *parent = app.get_parent();
-  return parent ? pathOf(*parent) + " " + app.get_name() : app.get_name();
-}
-
 [[noreturn]] void fail(const CLI::App &app, const std::string &message) {
   throw UsageError(fmt::format("{}; `{} --help` shows the usage", message, pathOf(app)));
 }

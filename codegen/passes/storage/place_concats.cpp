@@ -38,13 +38,7 @@ constexpr double kCopyDispatch = 7000; // The fixed cost of a copy's dispatch (k
 // that need the element.
 constexpr double kColumnsPerAccess = 64;
 
-bool isReshape(Operation *op) {
-  return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
-}
-
 bool isReshaped(Value tensor) { return llvm::any_of(tensor.getUsers(), isReshape); }
-
-RankedTensorType typeOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()); }
 
 /// Returns whether the tensor is the result of an operator that computes its elements, or of a
 /// shuffle (isShuffle()), whose result is always stored.

@@ -21,8 +21,6 @@ using namespace mlir;
 
 namespace {
 
-bool isReshape(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
-
 /// Returns whether a reduction computes the tensor, or an elementwise operator that the reduction's
 /// kernel applies to its result.
 bool isReduced(Value tensor) {

@@ -26,7 +26,7 @@ Operation *onlyUserOf(Value tensor) {
         return nullptr;
       only = use.getOwner();
     }
-    if (!isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(only))
+    if (!isReshape(only))
       return only;
     tensor = only->getResult(0);
   }

@@ -3,6 +3,7 @@
 
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/fusion_groups.h"
+#include "codegen/passes/tensor_dims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -206,7 +207,7 @@ std::optional<Reads> readsOf(Operation *op, const Rows &rows) {
     const int64_t offset = slice.getStaticOffsets()[rows.dim];
     reads.push_back(
         {&slice.getSourceMutable(), Rows{rows.dim, rows.begin + offset, rows.end + offset}});
-  } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+  } else if (isReshape(op)) {
     const auto dim = sourceDim(op, rows.dim);
     if (!dim)
       return std::nullopt;

@@ -5,6 +5,7 @@
 #include "codegen/passes/strips/strip_search.h"
 
 #include "codegen/passes/fusion_groups.h"
+#include "codegen/passes/tensor_dims.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -21,11 +22,11 @@ using namespace mlir;
 
 namespace {
 
-constexpr unsigned kRowDim = 2;     // The rows of an image [n, c, h, w].
-constexpr size_t kMaxTensors = 3;   // Tensors at the peak from which chains are followed.
-constexpr unsigned kMaxEnds = 16;   // Ends of chains that are tried for a tensor at the peak.
-constexpr size_t kMaxMembers = 32;  // Stored tensors of a chain.
-constexpr unsigned kMaxChains = 96; // Chains that are examined for a tensor at the peak.
+constexpr unsigned kRowDim = 2;       // The rows of an image [n, c, h, w].
+constexpr size_t kMaxTensors = 3;     // Tensors at the peak from which chains are followed.
+constexpr unsigned kMaxEnds = 16;     // Ends of chains that are tried for a tensor at the peak.
+constexpr size_t kMaxMembers = 32;    // Stored tensors of a chain.
+constexpr unsigned kMaxExamined = 96; // Chains that are examined for a tensor at the peak.
 // The numbers of strips that are tried for a chain.
 constexpr unsigned kCounts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr double kEqualPeaks = 1.02; // Peaks within this factor count as equal.
@@ -111,7 +112,7 @@ private:
   void followFrom(const std::vector<uint32_t> &starts) {
     Indices reached(starts.begin(), starts.end());
     unsigned ends = 0;
-    chainsLeft_ = kMaxChains;
+    chainsLeft_ = kMaxExamined;
     for (uint32_t i = *reached.begin() + 1; i < trial_.tensors.size() && ends < kMaxEnds; ++i) {
       const StoredTensor &tensor = trial_.tensors[i];
       if (reached.count(i) || !hasRows(i) ||
@@ -167,9 +168,7 @@ private:
         continue;
       for (Value value : usedValues(op)) {
         Operation *producer = value.getDefiningOp();
-        if (!producer || isFreeValue(value) ||
-            !(isComputeOp(producer) ||
-              isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer)))
+        if (!producer || isFreeValue(value) || !(isComputeOp(producer) || isReshape(producer)))
           continue;
         auto stored = tensorOf_.find(producer);
         if (stored == tensorOf_.end() || tensors.count(stored->second) > 0)

@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace {
 
-constexpr size_t kWidth = 4; // Bytes of a word.
+constexpr size_t kBytesPerWord = 4;
 constexpr int64_t kOnes = 0x01010101, kHighBits = 0x80808080;
 constexpr int64_t kUnsignedMiddle = 128; // Subtracted from unsigned bytes.
 constexpr double kPackingCost = 7;       // The shifts and ors that pack four bytes into a word.
@@ -63,7 +63,7 @@ Values DotProducts::wordsOf(Value tensor, llvm::ArrayRef<Point> points, const Po
       argument && access_.areWords(argument, points)) {
     const Values loaded = access_.loadWords(argument, points);
     Values words;
-    for (size_t i = 0; i < loaded.size(); i += kWidth)
+    for (size_t i = 0; i < loaded.size(); i += kBytesPerWord)
       words.push_back(loaded[i]);
     return words;
   }
@@ -86,17 +86,17 @@ std::optional<Values> DotProducts::paddedWords(Value tensor, llvm::ArrayRef<Poin
     return std::nullopt;
   const auto [inner, inside, position] = evaluator_.paddedPoints(pad, points);
   for (size_t i = 0; i < points.size(); ++i)
-    if (inside[i] != inside[i - i % kWidth])
+    if (inside[i] != inside[i - i % kBytesPerWord])
       return std::nullopt;
   const Values loaded = wordsOf(pad.getSource(), inner, grid);
   const Value outside = constant(static_cast<int64_t>(padding.getZExtValue()) * kOnes);
   Values words;
-  for (size_t i = 0; i < points.size(); i += kWidth) {
+  for (size_t i = 0; i < points.size(); i += kBytesPerWord) {
     if (inside[i] == TensorEvaluator::kNeverInside) {
       words.push_back(outside);
       continue;
     }
-    Value value = loaded[position[i] / kWidth];
+    Value value = loaded[position[i] / kBytesPerWord];
     if (inside[i] != 0) {
       sink_.count(Cost::kArithmetic);
       const Value test = guards_.test(inside[i]);
@@ -110,10 +110,10 @@ std::optional<Values> DotProducts::paddedWords(Value tensor, llvm::ArrayRef<Poin
 Values DotProducts::packedWords(Value tensor, llvm::ArrayRef<Point> points, const PointGrid &grid) {
   const Values bytes = evaluator_.evaluate(tensor, points, grid);
   Values words;
-  for (size_t i = 0; i < bytes.size(); i += kWidth) {
+  for (size_t i = 0; i < bytes.size(); i += kBytesPerWord) {
     sink_.count(Cost::kArithmetic, kPackingCost);
     words.push_back(sink_.build([&](OpBuilder &builder, Location loc) {
-      return packVector(builder, loc, llvm::ArrayRef<Value>(bytes).slice(i, kWidth),
+      return packVector(builder, loc, llvm::ArrayRef<Value>(bytes).slice(i, kBytesPerWord),
                         builder.getI32Type());
     }));
   }
@@ -142,7 +142,7 @@ DotProducts::Factor DotProducts::load(linalg::GenericOp op, const ByteFactor &fa
   // The index of each distinct word, by the guard and the indices of its first byte.
   std::map<std::pair<int32_t, std::vector<IndexExpr>>, unsigned> seen;
   std::vector<Point> distinct;
-  for (size_t step = 0; step < steps.size(); step += kWidth)
+  for (size_t step = 0; step < steps.size(); step += kBytesPerWord)
     for (const Point &point : points) {
       Point first = factorPoint(op, factor.operand, point, steps[step]);
       const auto [found, inserted] = seen.try_emplace({first.guard, keyOf(first)}, seen.size());
@@ -150,7 +150,7 @@ DotProducts::Factor DotProducts::load(linalg::GenericOp op, const ByteFactor &fa
       if (!inserted)
         continue;
       distinct.push_back(std::move(first));
-      for (size_t i = 1; i < kWidth; ++i)
+      for (size_t i = 1; i < kBytesPerWord; ++i)
         distinct.push_back(factorPoint(op, factor.operand, point, steps[step + i]));
     }
   result.words = wordsOf(factor.operand->get(), distinct, grid);
@@ -233,7 +233,7 @@ void DotProducts::accumulate(linalg::GenericOp op, llvm::ArrayRef<ByteFactor> fa
     sumBytes(sides[side], sides[1 - side]);
   const size_t count = points.size();
   for (const auto &group : accumulationGroups(grid, tile_.lanes, count)) {
-    for (size_t word = 0; word < steps.size() / kWidth; ++word)
+    for (size_t word = 0; word < steps.size() / kBytesPerWord; ++word)
       for (unsigned point : group)
         addProducts(sides, static_cast<unsigned>(word), count, point, accumulators[point]);
     if (!sides[0].hasZeroPoint() || !sides[1].hasZeroPoint())

@@ -2,6 +2,7 @@
 #include "codegen/tiling/emitter/staging.h"
 
 #include "codegen/tiling/emitter/memory/result_store.h"
+#include "codegen/tiling/emitter/memory/vector_views.h"
 #include "codegen/tiling/emitter/tensor_evaluator.h"
 
 namespace gantry::codegen {
@@ -11,7 +12,6 @@ using namespace mlir;
 namespace {
 
 constexpr int64_t kMinReaders = 2; // With fewer reads per element an operand is not staged.
-constexpr int64_t kWidth = 4;      // Elements of a vector.
 
 } // namespace
 
@@ -120,14 +120,15 @@ std::optional<Box> Staging::resultBox(llvm::ArrayRef<Point> points) {
   auto type = cast<RankedTensorType>(shapes_.result().getType());
   auto shape = shapes_.shapeOf(shapes_.result());
   if (!tile_.stageResult || boxes_.empty() || !vectorTypeOf(type.getElementType(), false) ||
-      shape.empty() || !shape.back().isConstant() || shape.back().constant % kWidth != 0)
+      shape.empty() || !shape.back().isConstant() || shape.back().constant % kVectorElements != 0)
     return std::nullopt;
   llvm::SmallVector<IndexList> indices;
   for (const Point &point : points)
     indices.emplace_back(point.index.begin(), point.index.end());
   Box box;
-  if (!shared_.boundingBox(indices, box) || box.size.back() % kWidth != 0 ||
-      space_.baseDivisor(box.start.back()) % kWidth != 0 || box.start.back().constant % kWidth != 0)
+  if (!shared_.boundingBox(indices, box) || box.size.back() % kVectorElements != 0 ||
+      space_.baseDivisor(box.start.back()) % kVectorElements != 0 ||
+      box.start.back().constant % kVectorElements != 0)
     return std::nullopt;
   return box;
 }
@@ -149,10 +150,10 @@ bool Staging::storeResult(llvm::ArrayRef<Point> points, llvm::ArrayRef<Value> va
 void Staging::copyOut(const Box &box) {
   auto shape = shapes_.shapeOf(shapes_.result());
   const Type element = cast<RankedTensorType>(shapes_.result().getType()).getElementType();
-  shared_.forElements(box.size, kWidth, [&](llvm::ArrayRef<IndexExpr> at) {
+  shared_.forElements(box.size, kVectorElements, [&](llvm::ArrayRef<IndexExpr> at) {
     std::vector<Point> run;
     Values vector;
-    for (int64_t j = 0; j < kWidth; ++j) {
+    for (int64_t j = 0; j < kVectorElements; ++j) {
       Point point;
       IndexList conditions;
       for (size_t e = 0; e < at.size(); ++e) {

@@ -1,17 +1,13 @@
 // Implements tile_points.h.
 #include "codegen/tiling/emitter/tile_points.h"
 
+#include "codegen/tiling/emitter/memory/vector_views.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace gantry::codegen {
 
 using namespace mlir;
-
-namespace {
-
-constexpr int64_t kWidth = 4; // Elements of a vector.
-
-} // namespace
 
 /// The invocation's points along one tile dimension.
 struct TilePoints::Line {
@@ -79,13 +75,13 @@ IndexExpr TilePoints::placeInMatrices(unsigned dim, int64_t point, const MatrixP
   if (dim != matrix.rows && dim != matrix.columns)
     return IndexExpr(point);
   const bool isRow = dim == matrix.rows;
-  const int64_t perBlock = isRow ? matrix.vectorsPerLane() : kWidth;
+  const int64_t perBlock = isRow ? matrix.vectorsPerLane() : kVectorElements;
   const int64_t blocks = tile_.result[dim] / perBlock, inBlock = point % perBlock;
   const IndexExpr block = space_.add(space_.scale(isRow ? places.down : places.across, blocks),
                                      IndexExpr(point / perBlock));
   const IndexExpr inside =
       isRow ? space_.add(IndexExpr(inBlock * matrix.rowsPerPass()), places.row)
-            : space_.add(space_.scale(places.vector, kWidth), IndexExpr(inBlock));
+            : space_.add(space_.scale(places.vector, kVectorElements), IndexExpr(inBlock));
   return space_.add(space_.scale(block, isRow ? matrix.m : matrix.n), inside);
 }
 
@@ -183,8 +179,8 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
     const bool isRagged = !space[d].isConstant() || space[d].constant % tile_.extent(d) != 0;
     // Loads through texel buffers may touch elements beyond a row. A vector of four points is
     // therefore loaded if its first element exists.
-    const bool byVectors =
-        readsTexels_ && tile_.lanes == 1 && d + 1 == space.size() && tile_.result[d] % kWidth == 0;
+    const bool byVectors = readsTexels_ && tile_.lanes == 1 && d + 1 == space.size() &&
+                           tile_.result[d] % kVectorElements == 0;
     Points next;
     for (const auto &[load, store] : llvm::zip(points.load, points.store)) {
       for (auto [j, index, inside] : llvm::enumerate(line.index, line.inside)) {
@@ -195,7 +191,7 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
           stored.guard = guards_.with(stored.guard, inside, never);
           // Loads along the lanes' dimension need no guard, because runs are moved inside.
           if (byVectors)
-            moved.guard = guards_.with(moved.guard, line.inside[j - j % kWidth], never);
+            moved.guard = guards_.with(moved.guard, line.inside[j - j % kVectorElements], never);
           if (!tile_.hasLanesAlong(d))
             moved.guard = byVectors ? guards_.withPartial(moved.guard, inside,
                                                           Guards::Partial::kElement, never)

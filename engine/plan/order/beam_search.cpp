@@ -9,7 +9,7 @@ namespace gantry::plan {
 
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoTrail = UINT32_MAX;
 
 /// Extends the best sets of operators by one operator at a time.
 class BeamSearch {
@@ -41,7 +41,7 @@ public:
       beam_ = std::move(next);
     }
     std::vector<uint32_t> order;
-    for (uint32_t at = beam_[0].trail; at != kNone; at = trails_[at].previous)
+    for (uint32_t at = beam_[0].trail; at != kNoTrail; at = trails_[at].previous)
       order.push_back(trails_[at].op);
     std::reverse(order.begin(), order.end());
     PartResult result;
@@ -57,8 +57,8 @@ private:
     std::vector<uint32_t> ready; // The operators that can run next.
     uint64_t peakBytes = 0;
     uint64_t aliveBytes = 0;
-    uint64_t hash = 0;      // Hash of the set.
-    uint32_t trail = kNone; // Index in trails_ of the entry of the last operator.
+    uint64_t hash = 0;         // Hash of the set.
+    uint32_t trail = kNoTrail; // Index in trails_ of the entry of the last operator.
 
     bool hasRun(uint32_t i) const { return (set[i / 64] >> (i % 64) & 1) != 0; }
   };

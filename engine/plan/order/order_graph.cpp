@@ -7,7 +7,7 @@ namespace gantry::plan {
 
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoNumber = UINT32_MAX;
 
 /// Sorts the elements from `first` on, and removes the repeated ones among them.
 void sortUnique(std::vector<uint32_t> &list, size_t first = 0) {
@@ -38,33 +38,33 @@ PartGraph::Value partValue(const OrderGraph::Value &from, const OrderPart &part)
 } // namespace
 
 // Adds the values and storages that operators write. Returns, for each value of the problem, its
-// number in the graph, or kNone if no operator writes it.
+// number in the graph, or kNoNumber if no operator writes it.
 std::vector<uint32_t> OrderGraph::addValues(const OrderProblem &problem) {
-  std::vector<uint32_t> storageOf(problem.values.size(), kNone);
+  std::vector<uint32_t> storageOf(problem.values.size(), kNoNumber);
   for (uint32_t s = 0; s < problem.storages.size(); ++s)
     for (const uint32_t value : problem.storages[s].values)
       storageOf[value] = s;
-  std::vector<uint32_t> writer(problem.values.size(), kNone);
+  std::vector<uint32_t> writer(problem.values.size(), kNoNumber);
   for (uint32_t i = 0; i < problem.operators.size(); ++i)
     for (const uint32_t value : problem.operators[i].writes)
       writer[value] = i;
-  std::vector<uint32_t> numbers(problem.values.size(), kNone);
-  std::vector<uint32_t> numberOfStorage(problem.storages.size(), kNone);
+  std::vector<uint32_t> numbers(problem.values.size(), kNoNumber);
+  std::vector<uint32_t> numberOfStorage(problem.storages.size(), kNoNumber);
   for (uint32_t v = 0; v < problem.values.size(); ++v) {
-    if (writer[v] == kNone)
+    if (writer[v] == kNoNumber)
       continue;
-    uint32_t unshared = kNone;
+    uint32_t unshared = kNoNumber;
     const uint32_t storage = storageOf[v];
-    uint32_t &number = storage == kNone ? unshared : numberOfStorage[storage];
-    if (number == kNone) {
+    uint32_t &number = storage == kNoNumber ? unshared : numberOfStorage[storage];
+    if (number == kNoNumber) {
       number = static_cast<uint32_t>(values_.size());
       values_.push_back(
-          {storage == kNone ? problem.values[v].sizeBytes : problem.storages[storage].sizeBytes,
+          {storage == kNoNumber ? problem.values[v].sizeBytes : problem.storages[storage].sizeBytes,
            v,
            {},
            {},
            false,
-           storage == kNone && problem.values[v].mayLeave});
+           storage == kNoNumber && problem.values[v].mayLeave});
     }
     numbers[v] = number;
     values_[number].writers.push_back(writer[v]);
@@ -80,11 +80,11 @@ OrderGraph::OrderGraph(const OrderProblem &problem) {
   const auto renumbered = [&](const std::vector<uint32_t> &from) {
     std::vector<uint32_t> list;
     for (const uint32_t value : from)
-      if (numbers[value] != kNone)
+      if (numbers[value] != kNoNumber)
         list.push_back(numbers[value]);
     return list;
   };
-  std::vector<uint32_t> writer(problem.values.size(), kNone);
+  std::vector<uint32_t> writer(problem.values.size(), kNoNumber);
   operators_.resize(problem.operators.size());
   for (uint32_t i = 0; i < operators_.size(); ++i) {
     Operator &op = operators_[i];
@@ -99,7 +99,7 @@ OrderGraph::OrderGraph(const OrderProblem &problem) {
     for (const uint32_t value : op.reads)
       values_[value].readers.push_back(i);
     for (const uint32_t value : problem.operators[i].reads)
-      if (writer[value] != kNone)
+      if (writer[value] != kNoNumber)
         op.before.push_back(writer[value]);
     sortUnique(op.before);
     for (const uint32_t other : op.before)

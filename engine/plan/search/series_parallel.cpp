@@ -11,7 +11,7 @@ namespace gantry::plan {
 
 namespace {
 
-constexpr uint32_t kNone = PlanBox::kNone;
+constexpr uint32_t kNoBox = PlanBox::kNone;
 
 /// The partner for a parallel join is searched among at most this many boxes that begin, and this
 /// many that end, together with a box.
@@ -23,7 +23,7 @@ constexpr uint32_t kMaxCompared = 16;
 
 /// A box of at most this many parts may be taken apart; all divisions of its parts into two groups
 /// are tried.
-constexpr uint32_t kMaxParts = 8;
+constexpr uint32_t kMaxGathered = 8;
 
 constexpr double kTolerances[] = {0, 0.001, 0.01};
 // If joining leaves at most 1 / kTinyDivisor of the items, no larger tolerance is tried.
@@ -38,14 +38,14 @@ public:
   Builder(const Problem &problem, double tolerance, const std::vector<uint32_t> &items,
           std::vector<PlanBox> &nodes)
       : problem_(problem), tolerance_(tolerance), items_(items), nodes_(nodes),
-        beginners_(problem.stepCount + 1, kNone), enders_(problem.stepCount + 1, kNone) {}
+        beginners_(problem.stepCount + 1, kNoBox), enders_(problem.stepCount + 1, kNoBox) {}
 
   void run() {
     const uint32_t count = problem_.count();
     // A node per item, at most one join per item, and some nodes for boxes that are taken apart.
     reserve(size_t{count} * 2 + count / 8);
     for (const uint32_t item : items_)
-      addNode({problem_.begin[item], problem_.end[item], problem_.size[item], kNone, kNone},
+      addNode({problem_.begin[item], problem_.end[item], problem_.size[item], kNoBox, kNoBox},
               problem_.alignmentOf(item));
     for (uint32_t node = 0; node < count; ++node) {
       alive_[node] = 1;
@@ -94,8 +94,8 @@ private:
       reserve(nodes_.size() + nodes_.size() / 8 + 64);
     nodes_.push_back(box);
     alive_.push_back(0);
-    nextBeginner_.push_back(kNone);
-    nextEnder_.push_back(kNone);
+    nextBeginner_.push_back(kNoBox);
+    nextEnder_.push_back(kNoBox);
     if (!problem_.alignment.empty())
       alignmentBits_.push_back(static_cast<uint8_t>(std::countr_zero(alignment)));
     return static_cast<uint32_t>(nodes_.size() - 1);
@@ -108,7 +108,7 @@ private:
   void visit(std::vector<uint32_t> &heads, std::vector<uint32_t> &next, uint32_t moment,
              uint32_t depth, Visit accept) {
     uint32_t *link = &heads[moment];
-    while (*link != kNone && depth > 0) {
+    while (*link != kNoBox && depth > 0) {
       const uint32_t node = *link;
       if (!alive_[node]) {
         *link = next[node];
@@ -152,7 +152,7 @@ private:
 
   uint32_t partnerOf(uint32_t node) {
     const PlanBox &box = nodes_[node];
-    uint32_t partner = kNone;
+    uint32_t partner = kNoBox;
     const auto accept = [&](uint32_t other) {
       if (other == node || nodes_[other].begin != box.begin || nodes_[other].end != box.end ||
           alignmentOf(other) != alignmentOf(node))
@@ -161,7 +161,7 @@ private:
       return true;
     };
     visitBeginners(box.begin, kListDepth, accept);
-    if (partner == kNone)
+    if (partner == kNoBox)
       visitEnders(box.end, kListDepth, accept);
     return partner;
   }
@@ -169,7 +169,7 @@ private:
   /// Joins a living box with the listed boxes of the same lifetime and alignment, and puts the
   /// result into the lists.
   void settle(uint32_t node) {
-    for (uint32_t partner = partnerOf(node); partner != kNone; partner = partnerOf(node)) {
+    for (uint32_t partner = partnerOf(node); partner != kNoBox; partner = partnerOf(node)) {
       alive_[partner] = alive_[node] = 0;
       const PlanBox &box = nodes_[node];
       node = addNode({box.begin, box.end, box.size + nodes_[partner].size, partner, node},
@@ -211,8 +211,8 @@ private:
     while (!moments_.empty()) {
       const uint32_t moment = moments_.back();
       moments_.pop_back();
-      uint32_t ender = kNone;
-      uint32_t beginner = kNone;
+      uint32_t ender = kNoBox;
+      uint32_t beginner = kNoBox;
       uint32_t count = 0;
       visitEnders(moment, 2, [&](uint32_t node) {
         ender = node;
@@ -292,23 +292,23 @@ private:
   }
 
   /// Lists the parts of a box that lie above each other and returns their number, or 0 if there are
-  /// more than kMaxParts.
-  uint32_t partsOf(uint32_t node, std::array<uint32_t, kMaxParts> &parts) const {
-    std::array<uint32_t, kMaxParts> stack;
+  /// more than kMaxGathered.
+  uint32_t partsOf(uint32_t node, std::array<uint32_t, kMaxGathered> &parts) const {
+    std::array<uint32_t, kMaxGathered> stack;
     uint32_t stacked = 0;
     uint32_t count = 0;
     for (stack[stacked++] = node; stacked > 0;) {
       const PlanBox &box = nodes_[stack[--stacked]];
-      const bool alias = box.first != kNone && box.second == kNone;
+      const bool alias = box.first != kNoBox && box.second == kNoBox;
       const bool parallel =
-          box.second != kNone && nodes_[box.first].begin == nodes_[box.second].begin;
+          box.second != kNoBox && nodes_[box.first].begin == nodes_[box.second].begin;
       if (!alias && !parallel) {
-        if (count == kMaxParts)
+        if (count == kMaxGathered)
           return 0;
         parts[count++] = stack[stacked];
         continue;
       }
-      if (stacked + 2 > kMaxParts)
+      if (stacked + 2 > kMaxGathered)
         return 0;
       const uint32_t first = box.first;
       const uint32_t second = box.second;
@@ -320,17 +320,17 @@ private:
   }
 
   /// Makes a living box of the parts whose bits are set.
-  uint32_t gather(const std::array<uint32_t, kMaxParts> &parts, uint32_t count, uint32_t bits) {
-    uint32_t node = kNone;
+  uint32_t gather(const std::array<uint32_t, kMaxGathered> &parts, uint32_t count, uint32_t bits) {
+    uint32_t node = kNoBox;
     for (uint32_t i = 0; i < count; ++i) {
       if ((bits >> i & 1) == 0)
         continue;
       // Each part is wrapped in a new node, because the lists may still contain its old number.
       PlanBox box = nodes_[parts[i]];
       box.first = parts[i];
-      box.second = kNone;
+      box.second = kNoBox;
       const uint64_t alignment = alignmentOf(parts[i]);
-      if (node != kNone) {
+      if (node != kNoBox) {
         box.size += nodes_[node].size;
         box.second = node;
       }
@@ -345,7 +345,7 @@ private:
   /// part. If `nodeEnds` is set, `node` ends where `other` begins; otherwise `other` ends where
   /// `node` begins. Returns whether a join was made.
   bool split(uint32_t node, uint32_t other, bool single, bool nodeEnds) {
-    std::array<uint32_t, kMaxParts> parts;
+    std::array<uint32_t, kMaxGathered> parts;
     const uint32_t count = partsOf(node, parts);
     if (count < 2 || splitsLeft_ == 0)
       return false;
@@ -449,7 +449,7 @@ Placement SeriesParallel::expand(const Placement &boxes) const {
     if (offset[node] == kNoOffset) // The box was taken apart.
       continue;
     offset[box.first] = offset[node];
-    if (box.second == kNone)
+    if (box.second == kNoBox)
       continue;
     const bool parallel = nodes_[box.first].begin == nodes_[box.second].begin;
     offset[box.second] = offset[node] + (parallel ? nodes_[box.first].size : 0);

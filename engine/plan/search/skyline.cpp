@@ -8,7 +8,7 @@ namespace gantry::plan {
 
 namespace {
 
-constexpr uint32_t kNone = ValleyIndex::kNone;
+constexpr uint32_t kNoItem = ValleyIndex::kNone;
 
 std::vector<uint32_t> mirrored(std::span<const uint32_t> moments, uint32_t stepCount) {
   std::vector<uint32_t> result;
@@ -32,15 +32,15 @@ Skyline::Skyline(const Problem &problem)
 uint32_t Skyline::choose(uint32_t begin, uint32_t end, Prefer prefer) {
   if (prefer == Prefer::kTouching) {
     const uint32_t both = byBegin_.bestExactly(begin, end);
-    if (both != kNone)
+    if (both != kNoItem)
       return both;
     const uint32_t left = byBegin_.best(begin, begin, end);
     const uint32_t mirroredEdge = problem_.stepCount - end;
     const uint32_t right = byEnd_.best(mirroredEdge, mirroredEdge, problem_.stepCount - begin);
-    if (left != kNone && right != kNone)
+    if (left != kNoItem && right != kNoItem)
       return byBegin_.rankOf(left) > byBegin_.rankOf(right) ? left : right;
-    if (left != kNone || right != kNone)
-      return left != kNone ? left : right;
+    if (left != kNoItem || right != kNoItem)
+      return left != kNoItem ? left : right;
   }
   return byBegin_.best(begin, end - 1, end);
 }
@@ -57,9 +57,9 @@ uint32_t Skyline::addSegment(uint32_t begin, uint32_t end, uint64_t height, uint
   }
   const uint32_t version = segments_[segment].version + 1;
   segments_[segment] = {begin, end, height, previous, next, version};
-  if (previous != kNone)
+  if (previous != kNoItem)
     segments_[previous].next = segment;
-  if (next != kNone)
+  if (next != kNoItem)
     segments_[next].previous = segment;
   return segment;
 }
@@ -101,19 +101,19 @@ void Skyline::removeSegment(uint32_t segment) {
 /// Merges a segment with its neighbours of the same height and puts it into the heap.
 void Skyline::settle(uint32_t segment) {
   Segment &entry = segments_[segment];
-  if (entry.previous != kNone && segments_[entry.previous].height == entry.height) {
+  if (entry.previous != kNoItem && segments_[entry.previous].height == entry.height) {
     const uint32_t previous = entry.previous;
     entry.begin = segments_[previous].begin;
     entry.previous = segments_[previous].previous;
-    if (entry.previous != kNone)
+    if (entry.previous != kNoItem)
       segments_[entry.previous].next = segment;
     removeSegment(previous);
   }
-  if (entry.next != kNone && segments_[entry.next].height == entry.height) {
+  if (entry.next != kNoItem && segments_[entry.next].height == entry.height) {
     const uint32_t next = entry.next;
     entry.end = segments_[next].end;
     entry.next = segments_[next].next;
-    if (entry.next != kNone)
+    if (entry.next != kNoItem)
       segments_[entry.next].previous = segment;
     removeSegment(next);
   }
@@ -125,9 +125,9 @@ void Skyline::settle(uint32_t segment) {
 void Skyline::raise(uint32_t segment) {
   Segment &entry = segments_[segment];
   uint64_t edge = UINT64_MAX;
-  if (entry.previous != kNone)
+  if (entry.previous != kNoItem)
     edge = segments_[entry.previous].height;
-  if (entry.next != kNone)
+  if (entry.next != kNoItem)
     edge = std::min(edge, segments_[entry.next].height);
   entry.height = edge;
   settle(segment);
@@ -164,7 +164,7 @@ std::optional<Placement> Skyline::place(std::span<const uint32_t> rank, Prefer p
   segments_.clear();
   freeSegments_.clear();
   heap_.clear();
-  pushSegment(addSegment(0, problem_.stepCount, 0, kNone, kNone));
+  pushSegment(addSegment(0, problem_.stepCount, 0, kNoItem, kNoItem));
 
   uint64_t counted = byBegin_.visits() + byEnd_.visits();
   for (uint32_t left = count; left > 0;) {
@@ -174,7 +174,7 @@ std::optional<Placement> Skyline::place(std::span<const uint32_t> rank, Prefer p
     if (!meter.spend(visits - counted + 1))
       return std::nullopt;
     counted = visits;
-    if (item == kNone) {
+    if (item == kNoItem) {
       raise(valley);
       continue;
     }

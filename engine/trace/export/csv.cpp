@@ -36,12 +36,12 @@ enum Column {
   kUsed,
   kBudget,
   kLimit,
-  kColumns
+  kCsvColumns
 };
 
 /// The cells of one event.
 struct Row {
-  std::array<std::optional<int64_t>, kColumns> numbers;
+  std::array<std::optional<int64_t>, kCsvColumns> numbers;
   std::string_view name;
   void set(Column column, uint64_t value) { numbers[column] = static_cast<int64_t>(value); }
   /// Sets a cell unless the value is `none`.

@@ -14,13 +14,13 @@
 namespace gantry::trace {
 namespace {
 
-constexpr int kHelloTimeoutMs = 2000;
+constexpr int kClientHelloMs = 2000; // Longest wait for the hello of a viewer.
 constexpr int kSendTimeoutMs = 1000;
 constexpr int kClosedPollMs = 200; // Interval of checks whether a viewer has closed its connection.
 constexpr size_t kMaxViewers = 16;
 /// The collector sends waiting events to a viewer after this time, about one frame of a 60 Hz
 /// display.
-constexpr uint64_t kFlushNs = 15'000'000;
+constexpr uint64_t kLiveFlushNs = 15'000'000;
 
 Result<std::string> randomToken() {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -41,7 +41,7 @@ struct Server::Impl {
   struct Viewer {
     explicit Viewer(Socket given) : socket(std::move(given)), attached(options(), write, this) {
       attached.failed = [](void *user) { static_cast<Viewer *>(user)->gone = true; };
-      attached.flushNs = kFlushNs;
+      attached.flushNs = kLiveFlushNs;
     }
     static FrameSinkOptions options() {
       FrameSinkOptions chosen;
@@ -104,7 +104,7 @@ void Server::Impl::welcome(Socket socket) {
     status = statusf(StatusCode::kFailedPrecondition,
                      "%zu viewers are attached already; close one of them", viewers.size());
   if (status.isOk()) {
-    if (!receiveAll(socket, {bytes, sizeof(hello)}, kHelloTimeoutMs).isOk())
+    if (!receiveAll(socket, {bytes, sizeof(hello)}, kClientHelloMs).isOk())
       return;
     status = checkClientHello(hello, token);
   }

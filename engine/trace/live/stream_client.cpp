@@ -12,7 +12,7 @@
 namespace gantry::trace {
 namespace {
 
-constexpr int kHelloTimeoutMs = 5000;
+constexpr int kServerHelloMs = 5000; // Longest wait for the hello of the server.
 constexpr size_t kInboxBytes = 256 << 10;
 
 Result<Socket> connectTo(const std::string &address) {
@@ -38,7 +38,7 @@ Result<std::unique_ptr<StreamClient>> StreamClient::connect(const std::string &a
   std::unique_ptr<StreamClient> client(new StreamClient);
   GANTRY_ASSIGN_OR_RETURN(client->socket_, connectTo(address));
   GANTRY_ASSIGN_OR_RETURN([[maybe_unused]] const ServerHello hello,
-                          greet(client->socket_, token, kHelloTimeoutMs));
+                          greet(client->socket_, token, kServerHelloMs));
   client->inbox_.resize(kInboxBytes);
   return client;
 }

@@ -10,7 +10,7 @@ namespace {
 // The time after which waiting events are flushed from the encoder. The library sets no signal
 // handlers for a file recording, so a process that is ended by Ctrl-C or SIGKILL loses these
 // events.
-constexpr uint64_t kFlushNs = 20'000'000;
+constexpr uint64_t kFileFlushNs = 20'000'000;
 
 FrameSinkOptions fileOptions() {
   FrameSinkOptions options;
@@ -29,7 +29,7 @@ struct FileRecording::Impl {
                                        return static_cast<Impl *>(user)->file->write(frame);
                                      },
                                      this) {
-    attached.flushNs = kFlushNs;
+    attached.flushNs = kFileFlushNs;
   }
   std::unique_ptr<CaptureFile> file;
   AttachedSink attached;

@@ -13,8 +13,6 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint64_t kAlignment = 256; // Default alignment of transients in artifacts, in bytes.
-constexpr uint64_t kPlannerWorkLimit = 2'000'000;
 constexpr int kMaxBudgetAttempts = 6;
 
 Status checkPlan(const CaptureModel &model, uint32_t plan) {

@@ -7,8 +7,6 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint64_t kAlignment = 256; // Default alignment of transients in artifacts, in bytes.
-constexpr uint64_t kPlannerWorkLimit = 2'000'000;
 constexpr uint32_t kNone = UINT32_MAX;
 
 /// The state of one value of the plan while the graph is built command by command.

@@ -20,6 +20,9 @@
 
 namespace gantry::profiler {
 
+inline constexpr uint64_t kAlignment = 256; // Alignment of transients in artifacts, in bytes.
+inline constexpr uint64_t kPlannerWorkLimit = 2'000'000; // PlanRequest::workLimit.
+
 struct WhatIfGraph {
   /// The graph of model.plans()[plan].
   WhatIfGraph(const CaptureModel &model, uint32_t plan);

@@ -8,13 +8,13 @@ namespace gantry::numerics {
 
 namespace {
 
-Number ofFloat(Quad value) {
+Number floatNumber(Quad value) {
   Number n;
   n.f = value;
   return n;
 }
 
-Number ofInteger(Wide value) {
+Number integerNumber(Wide value) {
   Number n;
   n.i = value;
   return n;
@@ -32,14 +32,14 @@ Quad epsilon(Type type) {
 void addFloats(std::vector<Number> &values, Type type, std::initializer_list<Quad> magnitudes) {
   for (Quad magnitude : magnitudes)
     for (Quad value : {magnitude, -magnitude})
-      values.push_back(ofFloat(rounded(type, value)));
+      values.push_back(floatNumber(rounded(type, value)));
 }
 
 /// Adds the numbers that the type can represent.
 void addIntegers(std::vector<Number> &values, Type type, std::initializer_list<Wide> numbers) {
   for (Wide number : numbers)
     if (number >= lowest(type) && number <= highest(type))
-      values.push_back(ofInteger(number));
+      values.push_back(integerNumber(number));
 }
 
 /// Returns the smallest positive denormal number.
@@ -50,7 +50,7 @@ Quad tiny(Type type) { return smallestNormal(type) * epsilon(type); }
 std::vector<Number> specialValues(Type type) {
   std::vector<Number> values;
   if (type == GANTRY_TYPE_BOOL)
-    return {ofInteger(0), ofInteger(1)};
+    return {integerNumber(0), integerNumber(1)};
   if (!isFloat(type)) {
     const Wide low = lowest(type), high = highest(type);
     addIntegers(values, type, {0,  1,  -1, 2,  -2, 3,  -3,  5,    7,   -7, 10,
@@ -94,7 +94,7 @@ std::vector<Number> specialValues(Type type) {
               {65519.99999999999Q, 65520, 2049 + 0x1p-30Q, 2049 - 0x1p-30Q, 1 + 0x1p-11Q + 0x1p-40Q,
                1 + 3 * 0x1p-11Q - 0x1p-40Q, 1 + 0x1p-24Q + 0x1p-50Q, 1 + 3 * 0x1p-24Q - 0x1p-50Q,
                0x1p-25Q + 0x1p-65Q, 0x1p-150Q + 0x1p-190Q, 1e300Q});
-  values.push_back(ofFloat(nanq("")));
+  values.push_back(floatNumber(nanq("")));
   return values;
 }
 
@@ -105,13 +105,13 @@ std::vector<Number> randomValues(Type type, size_t count, uint64_t seed) {
   for (size_t i = 0; i < count; ++i) {
     const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
     if (!isFloat(type)) {
-      values.push_back(ofInteger(wrapped(type, Wide(random()))));
+      values.push_back(integerNumber(wrapped(type, Wide(random()))));
       if (type == GANTRY_TYPE_BOOL)
         values.back().i &= 1;
       continue;
     }
     const Quad magnitude = exp2q((2 * Quad(unit) - 1) * range);
-    values.push_back(ofFloat(rounded(type, random() & 1 ? magnitude : -magnitude)));
+    values.push_back(floatNumber(rounded(type, random() & 1 ? magnitude : -magnitude)));
   }
   return values;
 }
@@ -122,7 +122,7 @@ std::vector<Number> denseValues(size_t count) {
   while (values.size() < count) {
     const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
     const double range = values.size() & 1 ? 2 : 100;
-    values.push_back(ofFloat(rounded(GANTRY_TYPE_F32, (2 * Quad(unit) - 1) * range)));
+    values.push_back(floatNumber(rounded(GANTRY_TYPE_F32, (2 * Quad(unit) - 1) * range)));
   }
   return values;
 }
@@ -134,7 +134,8 @@ std::vector<Number> denseExponents(const std::vector<Number> &bases) {
     const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
     const Quad logarithm = log2q(fabsq(base.f));
     const Quad exponent = (2 * Quad(unit) - 1) * 126 / (logarithm == 0 ? 1 : logarithm);
-    values.push_back(ofFloat(rounded(GANTRY_TYPE_F32, base.f < 0 ? rintq(exponent) : exponent)));
+    values.push_back(
+        floatNumber(rounded(GANTRY_TYPE_F32, base.f < 0 ? rintq(exponent) : exponent)));
   }
   return values;
 }

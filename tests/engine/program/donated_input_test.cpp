@@ -11,14 +11,14 @@ using artifact::ElementType;
 using test::TestKernel;
 using test::TestModel;
 
-struct Mode {
+struct DonationMode {
   const char *name;
   bool dynamic;
   bool checkMemory;
   bool staged;
 };
 
-class DonatedInput : public SessionFixture, public testing::WithParamInterface<Mode> {
+class DonatedInput : public SessionFixture, public testing::WithParamInterface<DonationMode> {
 protected:
   static constexpr int64_t kCount = 1000;
 
@@ -61,11 +61,11 @@ protected:
 };
 
 INSTANTIATE_TEST_SUITE_P(All, DonatedInput,
-                         testing::Values(Mode{"direct", false, false, false},
-                                         Mode{"staged", false, false, true},
-                                         Mode{"checked", false, true, false},
-                                         Mode{"checkedStaged", false, true, true},
-                                         Mode{"dynamic", true, false, false}),
+                         testing::Values(DonationMode{"direct", false, false, false},
+                                         DonationMode{"staged", false, false, true},
+                                         DonationMode{"checked", false, true, false},
+                                         DonationMode{"checkedStaged", false, true, true},
+                                         DonationMode{"dynamic", true, false, false}),
                          [](const auto &info) { return info.param.name; });
 
 TEST_P(DonatedInput, RunsAgainAndAgain) {

@@ -11,7 +11,7 @@ using artifact::ElementType;
 using test::TestKernel;
 using test::TestModel;
 
-struct Mode {
+struct SessionMode {
   const char *name;
   BindingChoice binding;
   bool timestamps;
@@ -19,7 +19,7 @@ struct Mode {
   bool staged;
 };
 
-class SessionModes : public SessionFixture, public testing::WithParamInterface<Mode> {
+class SessionModes : public SessionFixture, public testing::WithParamInterface<SessionMode> {
 protected:
   void SetUp() override {
     SessionFixture::SetUp();
@@ -32,16 +32,16 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(
     All, SessionModes,
-    testing::Values(Mode{"storage", BindingChoice::kStorageBuffer, false, false, false},
-                    Mode{"address", BindingChoice::kAddress, false, false, false},
-                    Mode{"storageStaged", BindingChoice::kStorageBuffer, false, false, true},
-                    Mode{"addressStaged", BindingChoice::kAddress, true, false, true},
-                    Mode{"storageChecked", BindingChoice::kStorageBuffer, true, true, false},
-                    Mode{"addressChecked", BindingChoice::kAddress, false, true, true},
-                    Mode{"texel", BindingChoice::kTexel, false, false, false},
-                    Mode{"texelStaged", BindingChoice::kTexel, true, false, true},
-                    Mode{"texelChecked", BindingChoice::kTexel, false, true, false},
-                    Mode{"timestamps", BindingChoice::kAuto, true, false, false}),
+    testing::Values(SessionMode{"storage", BindingChoice::kStorageBuffer, false, false, false},
+                    SessionMode{"address", BindingChoice::kAddress, false, false, false},
+                    SessionMode{"storageStaged", BindingChoice::kStorageBuffer, false, false, true},
+                    SessionMode{"addressStaged", BindingChoice::kAddress, true, false, true},
+                    SessionMode{"storageChecked", BindingChoice::kStorageBuffer, true, true, false},
+                    SessionMode{"addressChecked", BindingChoice::kAddress, false, true, true},
+                    SessionMode{"texel", BindingChoice::kTexel, false, false, false},
+                    SessionMode{"texelStaged", BindingChoice::kTexel, true, false, true},
+                    SessionMode{"texelChecked", BindingChoice::kTexel, false, true, false},
+                    SessionMode{"timestamps", BindingChoice::kAuto, true, false, false}),
     [](const auto &info) { return info.param.name; });
 
 TEST_P(SessionModes, AStaticChainIsRecordedOnceAndRunsRepeatedly) {

@@ -13,14 +13,14 @@ using artifact::ExprOp;
 using test::TestKernel;
 using test::TestModel;
 
-struct Mode {
+struct StateMode {
   const char *name;
   bool dynamic;
   bool checkMemory;
   bool staged; // The states lie in memory that the host does not see.
 };
 
-class StateTest : public SessionFixture, public testing::WithParamInterface<Mode> {
+class StateTest : public SessionFixture, public testing::WithParamInterface<StateMode> {
 protected:
   static constexpr int64_t kCount = 100;
   static constexpr uint64_t kBytes = 4 * kCount;
@@ -92,11 +92,11 @@ protected:
 };
 
 INSTANTIATE_TEST_SUITE_P(All, StateTest,
-                         testing::Values(Mode{"direct", false, false, false},
-                                         Mode{"staged", false, false, true},
-                                         Mode{"checked", false, true, false},
-                                         Mode{"dynamic", true, false, false},
-                                         Mode{"dynamicStaged", true, false, true}),
+                         testing::Values(StateMode{"direct", false, false, false},
+                                         StateMode{"staged", false, false, true},
+                                         StateMode{"checked", false, true, false},
+                                         StateMode{"dynamic", true, false, false},
+                                         StateMode{"dynamicStaged", true, false, true}),
                          [](const auto &info) { return info.param.name; });
 
 TEST_P(StateTest, RunsUpdateItInPlace) {

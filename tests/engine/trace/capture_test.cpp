@@ -19,7 +19,7 @@ std::unique_ptr<CaptureReader> openOrFail(const std::string &path) {
   return reader.isOk() ? reader.take() : nullptr;
 }
 
-std::vector<Event> readAll(CaptureReader &reader) {
+std::vector<Event> readEvents(CaptureReader &reader) {
   std::vector<Event> events;
   for (;;) {
     const Result<Batch> batch = reader.read();
@@ -73,7 +73,7 @@ TEST_F(CaptureTest, ReadsWhatWasWritten) {
   EXPECT_EQ(reader->names()[3], "late");
   EXPECT_EQ(reader->names()[0], "");
   EXPECT_EQ(reader->names()[77], "");
-  const std::vector<Event> read = readAll(*reader);
+  const std::vector<Event> read = readEvents(*reader);
   ASSERT_EQ(read.size(), events_.size());
   for (size_t i = 0; i < read.size(); ++i)
     ASSERT_TRUE(sameBytes(read[i], events_[i])) << i;
@@ -107,7 +107,7 @@ TEST_F(CaptureTest, AnyPrefixReadsUpToItsLastWholeChunk) {
     const auto reader = CaptureReader::fromMemory(std::span(bytes_).first(size));
     ASSERT_TRUE(reader.isOk()) << reader.status().message();
     EXPECT_EQ((*reader)->tail(), Tail::kCutOff);
-    const std::vector<Event> read = readAll(**reader);
+    const std::vector<Event> read = readEvents(**reader);
     ASSERT_EQ(read.size(), expected * 1000) << "a prefix of " << size << " bytes";
     if (!read.empty()) {
       EXPECT_TRUE(sameBytes(read.back(), events_[read.size() - 1]));
@@ -121,9 +121,9 @@ TEST_F(CaptureTest, EventsAreReadableInTheFileAfterAFlush) {
   auto writer = CaptureWriter::create(path);
   ASSERT_TRUE(writer.isOk());
   ASSERT_TRUE((*writer)->append(std::span(events_).first(10)).isOk());
-  EXPECT_EQ(readAll(*openOrFail(path)).size(), 0u);
+  EXPECT_EQ(readEvents(*openOrFail(path)).size(), 0u);
   ASSERT_TRUE((*writer)->flush().isOk());
-  EXPECT_EQ(readAll(*openOrFail(path)).size(), 10u);
+  EXPECT_EQ(readEvents(*openOrFail(path)).size(), 10u);
 }
 
 TEST_F(CaptureTest, DamageInAChunkIsFoundWhenItIsRead) {
@@ -171,7 +171,7 @@ TEST_F(CaptureTest, AnEmptyCaptureHasNoChunks) {
   const auto reader = openOrFail(path);
   ASSERT_NE(reader, nullptr);
   EXPECT_EQ(reader->tail(), Tail::kComplete);
-  EXPECT_TRUE(readAll(*reader).empty());
+  EXPECT_TRUE(readEvents(*reader).empty());
 }
 
 } // namespace

@@ -22,7 +22,7 @@ using namespace gantry;
 using namespace gantry::trace;
 using namespace gantry::test;
 
-std::unique_ptr<FlightRecorder> startOrFail(const FlightOptions &options) {
+std::unique_ptr<FlightRecorder> startRecorder(const FlightOptions &options) {
   auto recorder = FlightRecorder::start(options);
   EXPECT_TRUE(recorder.isOk()) << recorder.status().message();
   return recorder.isOk() ? recorder.take() : nullptr;
@@ -43,7 +43,7 @@ std::vector<int64_t> valuesOf(const Contents &contents, std::string_view name) {
 
 TEST(FlightRecorderTest, WritesOnRequestAndContinues) {
   const ScratchFolder scratch;
-  const auto recorder = startOrFail({});
+  const auto recorder = startRecorder({});
   ASSERT_NE(recorder, nullptr);
   markUpTo(intern("tick"), 0, 100);
   ASSERT_TRUE(recorder->write(scratch.path("first.gtrace")).isOk());
@@ -67,7 +67,7 @@ TEST(FlightRecorderTest, RefusesInvalidOptions) {
   EXPECT_EQ(FlightRecorder::start(options).status().code(), StatusCode::kInvalidArgument);
   options.maxBytes = kMinFlightBytes;
   options.crashPath = scratch.path("a.gtrace");
-  const auto recorder = startOrFail(options);
+  const auto recorder = startRecorder(options);
   ASSERT_NE(recorder, nullptr);
   EXPECT_EQ(FlightRecorder::start(options).status().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(recorder->write(scratch.path("b.gtrace")).isOk()) << "the first recorder still works";
@@ -91,7 +91,7 @@ TEST(FlightRecorderTest, KeepsTheLastEventsThatFitItsMemory) {
   options.maxBytes = kMinFlightBytes;
   constexpr int64_t kMarks = 3'000'000;
   {
-    const auto recorder = startOrFail(options);
+    const auto recorder = startRecorder(options);
     ASSERT_NE(recorder, nullptr);
     std::thread([] {
       const uint32_t name = intern("tick");
@@ -133,7 +133,7 @@ TEST(FlightRecorderTest, DiscardsEventsOlderThanItsPeriod) {
   const ScratchFolder scratch;
   FlightOptions options;
   options.seconds = 1;
-  const auto recorder = startOrFail(options);
+  const auto recorder = startRecorder(options);
   ASSERT_NE(recorder, nullptr);
   std::vector<uint64_t> times;
   std::vector<int64_t> values;
@@ -179,7 +179,7 @@ template <typename Function> int runRecorded(const std::string &path, Function &
     disableCoreFiles();
     FlightOptions options;
     options.crashPath = path;
-    const auto recorder = startOrFail(options);
+    const auto recorder = startRecorder(options);
     function();
   });
 }
@@ -277,7 +277,7 @@ TEST(FlightCrashTest, TheApplicationsHandlerRunsAfterTheRecorder) {
     sigaction(SIGSEGV, &action, nullptr);
     FlightOptions options;
     options.crashPath = path;
-    const auto recorder = startOrFail(options);
+    const auto recorder = startRecorder(options);
     mark(intern("tick"), 3);
     writeToNull();
   });
@@ -293,7 +293,7 @@ TEST(FlightCrashTest, ADestroyedRecorderWritesNothing) {
     disableCoreFiles();
     FlightOptions options;
     options.crashPath = path;
-    (void)startOrFail(options);
+    (void)startRecorder(options);
     std::abort();
   });
   ASSERT_TRUE(WIFSIGNALED(status)) << status;

@@ -24,7 +24,7 @@ using namespace gantry::test;
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-std::unique_ptr<Server> startOrFail(const ServerOptions &options) {
+std::unique_ptr<Server> startServer(const ServerOptions &options) {
   auto server = Server::start(options);
   EXPECT_TRUE(server.isOk()) << server.status().message();
   return server.isOk() ? server.take() : nullptr;
@@ -72,7 +72,7 @@ protected:
 };
 
 TEST_F(ServerTest, AViewerFindsTheProcessAndReceivesEvents) {
-  const auto server = startOrFail({});
+  const auto server = startServer({});
   ASSERT_NE(server, nullptr);
   EXPECT_FALSE(isOn());
   const auto endpoints = findEndpoints();
@@ -102,7 +102,7 @@ TEST_F(ServerTest, AViewerFindsTheProcessAndReceivesEvents) {
 }
 
 TEST_F(ServerTest, TheEndOfTheProcessIsTheEndOfTheStream) {
-  auto server = startOrFail({});
+  auto server = startServer({});
   ASSERT_NE(server, nullptr);
   const auto reader = connectOrFail(server->address());
   ASSERT_NE(reader, nullptr);
@@ -122,7 +122,7 @@ TEST_F(ServerTest, TheEndOfTheProcessIsTheEndOfTheStream) {
 }
 
 TEST_F(ServerTest, SeveralViewersReceiveTheSameEvents) {
-  const auto server = startOrFail({});
+  const auto server = startServer({});
   ASSERT_NE(server, nullptr);
   const auto a = connectOrFail(server->address());
   const auto b = connectOrFail(server->address());
@@ -136,7 +136,7 @@ TEST_F(ServerTest, SeveralViewersReceiveTheSameEvents) {
 }
 
 TEST_F(ServerTest, OnlyTheUserHasAccessToTheSocketAndItsFolder) {
-  const auto server = startOrFail({});
+  const auto server = startServer({});
   ASSERT_NE(server, nullptr);
   struct stat info;
   ASSERT_EQ(stat(server->address().c_str(), &info), 0);
@@ -167,7 +167,7 @@ TEST_F(ServerTest, OtherFilesAreNotListedAndASecondServerIsRefused) {
   writeBytes(folder_.path("gantry/77.sock"), {});
   writeBytes(folder_.path("gantry/notes.txt"), {});
   EXPECT_TRUE(findEndpoints()->empty());
-  const auto server = startOrFail({});
+  const auto server = startServer({});
   ASSERT_NE(server, nullptr);
   EXPECT_EQ(std::filesystem::path(server->address()).lexically_normal(), path);
   EXPECT_FALSE(Server::start({}).isOk()) << "two servers listen on one socket";
@@ -200,7 +200,7 @@ TEST_F(ServerTest, SocketsOfKilledProcessesAreRemovedAtTheNextStart) {
   for (int i = 0; i < 8; ++i)
     if (auto socket = Socket::connectUnix(folder + "/73.sock"); socket.isOk())
       waiting.push_back(socket.take());
-  const auto server = startOrFail({});
+  const auto server = startServer({});
   ASSERT_NE(server, nullptr);
   EXPECT_FALSE(std::filesystem::exists(folder + "/71.sock"));
   EXPECT_FALSE(std::filesystem::exists(folder + "/1.sock"));
@@ -212,7 +212,7 @@ TEST_F(ServerTest, SocketsOfKilledProcessesAreRemovedAtTheNextStart) {
 TEST_F(ServerTest, TcpRequiresTheToken) {
   ServerOptions options;
   options.tcpHost = "127.0.0.1";
-  const auto server = startOrFail(options);
+  const auto server = startServer(options);
   ASSERT_NE(server, nullptr);
   EXPECT_EQ(server->token().size(), 32u);
   const auto without = CaptureReader::connect(server->address());
@@ -236,7 +236,7 @@ TEST_F(ServerTest, InvalidAddressesAreRefused) {
 }
 
 TEST_F(ServerTest, DamagedHellosAreRefused) {
-  const auto server = startOrFail({});
+  const auto server = startServer({});
   ASSERT_NE(server, nullptr);
   std::mt19937_64 random(5);
   for (int i = 0; i < 20; ++i) {

@@ -4,7 +4,7 @@
 
 #include "profiler_gui/model/analysis/plan_check.h"
 #include "profiler_gui/model/index/search.h"
-#include "tests/support/synthetic_capture.h"
+#include "tests/profiler_gui/model/fill.h"
 
 #include <gtest/gtest.h>
 
@@ -15,14 +15,10 @@ namespace gantry::profiler {
 namespace {
 
 using test::Fault;
+using test::fill;
 using test::makeSyntheticCapture;
 using test::SyntheticCapture;
 using test::SyntheticOptions;
-
-void fill(const SyntheticCapture &capture, CaptureModel *model) {
-  model->ingest(capture.events, capture.names);
-  model->finish();
-}
 
 TEST(CaptureModel, LiveBytesEqualTheHeapsCountersExactly) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {

@@ -1,7 +1,7 @@
 // Tests compareCaptures() against a replay of the events that does not use CaptureModel.
 #include "profiler_gui/model/analysis/compare.h"
 
-#include "tests/support/synthetic_capture.h"
+#include "tests/profiler_gui/model/fill.h"
 
 #include <gtest/gtest.h>
 
@@ -12,15 +12,11 @@
 namespace gantry::profiler {
 namespace {
 
+using test::fill;
 using test::makeSyntheticCapture;
 using test::SyntheticCapture;
 using test::SyntheticOptions;
 using trace::EventType;
-
-void fill(const SyntheticCapture &capture, CaptureModel *model) {
-  model->ingest(capture.events, capture.names);
-  model->finish();
-}
 
 struct Peak {
   uint64_t bytes = 0;

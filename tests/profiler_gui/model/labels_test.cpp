@@ -16,7 +16,7 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint64_t kSeed = 20261123;
+constexpr uint64_t kLabelSeed = 20261123;
 
 /// Returns the time of a label in ns: its number times its unit.
 double valueOf(std::string text) {
@@ -27,8 +27,8 @@ double valueOf(std::string text) {
 }
 
 TEST(TimeScale, LabelsNeverRepeatAndHaveTheRightValue) {
-  std::cout << "seed " << kSeed << '\n';
-  plan::Random random(kSeed);
+  std::cout << "seed " << kLabelSeed << '\n';
+  plan::Random random(kLabelSeed);
   for (int trial = 0; trial < 20000; ++trial) {
     const double step = std::floor(std::pow(10.0, 9 * random.unit())) * (random.below(2) + 1);
     const double begin = std::floor(std::pow(10.0, 13 * random.unit()) / step) * step;
@@ -85,8 +85,8 @@ TEST(ShortName, DropsScopesFirstAndKeepsLastComponents) {
 }
 
 TEST(ShortName, EveryShortenedNameFitsAndHasWholeCharacters) {
-  std::cout << "seed " << kSeed << '\n';
-  plan::Random random(kSeed);
+  std::cout << "seed " << kLabelSeed << '\n';
+  plan::Random random(kLabelSeed);
   for (int trial = 0; trial < 3000; ++trial) {
     std::string text;
     for (uint32_t i = 0; i < 1 + random.below(60); ++i) {

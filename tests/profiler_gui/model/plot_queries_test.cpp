@@ -13,11 +13,11 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint64_t kSeed = 20261121;
+constexpr uint64_t kPlotSeed = 20261121;
 
 TEST(StepCurve, RangesOfColumnsEqualALoopOverAllSteps) {
-  std::cout << "seed " << kSeed << '\n';
-  plan::Random random(kSeed);
+  std::cout << "seed " << kPlotSeed << '\n';
+  plan::Random random(kPlotSeed);
   for (const uint32_t steps : {0u, 1u, 63u, 64u, 65u, 1000u, 20000u}) {
     StepCurve curve;
     std::vector<std::pair<uint64_t, uint64_t>> all;
@@ -81,8 +81,8 @@ TEST(StepCurve, ShrinkingFreesUnusedCapacity) {
 }
 
 TEST(DispatchTable, WindowsAndMaxSharedEqualALoopOverAll) {
-  std::cout << "seed " << kSeed << '\n';
-  plan::Random random(kSeed);
+  std::cout << "seed " << kPlotSeed << '\n';
+  plan::Random random(kPlotSeed);
   DispatchTable table;
   uint64_t now = 0;
   for (uint32_t i = 0; i < 5000; ++i) {
@@ -116,8 +116,8 @@ TEST(DispatchTable, WindowsAndMaxSharedEqualALoopOverAll) {
 }
 
 TEST(HostRow, FirstReachingEqualsALinearScan) {
-  std::cout << "seed " << kSeed << '\n';
-  plan::Random random(kSeed);
+  std::cout << "seed " << kPlotSeed << '\n';
+  plan::Random random(kPlotSeed);
   HostRow row;
   std::vector<uint64_t> ends;
   uint64_t latest = 0;

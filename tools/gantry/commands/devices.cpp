@@ -22,7 +22,7 @@ std::vector<gantry_device_info_t> listDevices() {
 
 /// Returns the index of the device that is used without --device, or nothing if it cannot be
 /// opened. The device is opened because only the runtime knows whether GANTRY_DEVICE selects it.
-std::optional<uint32_t> defaultDevice() {
+std::optional<uint32_t> defaultIndex() {
   gantry_device_t *device = nullptr;
   if (gantry_device_create(nullptr, &device) != GANTRY_STATUS_OK)
     return std::nullopt;
@@ -173,7 +173,7 @@ void addDevices(CLI::App &app, Action &action) {
   command->callback([json, &action] {
     action = [json] {
       std::vector<gantry_device_info_t> infos = listDevices();
-      std::optional<uint32_t> chosen = defaultDevice();
+      std::optional<uint32_t> chosen = defaultIndex();
       *json ? printJson(infos, chosen) : printTable(infos, chosen);
       return ExitCode::kOk;
     };

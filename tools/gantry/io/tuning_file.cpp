@@ -10,20 +10,20 @@
 namespace gantry::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kLevels = 4; // Depth of a kernel's entry in the table.
 
 /// Formats JSON with one line per member above the level of kernels, and one line per kernel.
-std::string textOf(const Json &json, int level = 0) {
+std::string textOf(const OrderedJson &json, int level = 0) {
   if (!json.is_structured() || json.empty() || level == kLevels)
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   std::string text = json.is_object() ? "{" : "[", indent(static_cast<size_t>(level) + 1, ' ');
   const char *separator = "\n";
   for (const auto &[name, value] : json.items()) {
     text += separator + indent;
     if (json.is_object())
-      text += Json(name).dump(-1, ' ', false, Json::error_handler_t::replace) + ": ";
+      text += OrderedJson(name).dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + ": ";
     text += textOf(value, level + 1);
     separator = ",\n";
   }
@@ -38,8 +38,8 @@ TuningFile TuningFile::open(const std::filesystem::path &path) {
   if (!std::filesystem::exists(path, error))
     return file;
   const std::vector<uint8_t> bytes = readFile(path);
-  file.json_ = Json::parse(bytes, nullptr, /*allow_exceptions=*/false);
-  const Json &json = file.json_;
+  file.json_ = OrderedJson::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  const OrderedJson &json = file.json_;
   bool good = json.is_object() && json.contains("devices") && json["devices"].is_array();
   for (size_t i = 0; good && i < json["devices"].size(); ++i)
     good = json["devices"][i].is_object() && json["devices"][i].contains("kernels") &&
@@ -52,18 +52,19 @@ TuningFile TuningFile::open(const std::filesystem::path &path) {
 
 void TuningFile::put(const std::string &profile, const std::string &device,
                      const MeasuredTile &tile) {
-  auto &devices = json_["devices"].get_ref<Json::array_t &>();
-  auto section = std::find_if(devices.begin(), devices.end(), [&](const Json &known) {
-    return known.value("profile", Json()) == profile && known.value("device", Json()) == device;
+  auto &devices = json_["devices"].get_ref<OrderedJson::array_t &>();
+  auto section = std::find_if(devices.begin(), devices.end(), [&](const OrderedJson &known) {
+    return known.value("profile", OrderedJson()) == profile &&
+           known.value("device", OrderedJson()) == device;
   });
   if (section == devices.end())
-    section = devices.insert(
-        section,
-        Json::object({{"profile", profile}, {"device", device}, {"kernels", Json::object()}}));
+    section = devices.insert(section, OrderedJson::object({{"profile", profile},
+                                                           {"device", device},
+                                                           {"kernels", OrderedJson::object()}}));
   std::rotate(devices.begin(), section, section + 1);
-  Json &entry = devices.front()["kernels"][tile.key];
+  OrderedJson &entry = devices.front()["kernels"][tile.key];
   if (!entry.is_object())
-    entry = Json::object();
+    entry = OrderedJson::object();
   entry["tile"] = tile.tile;
   entry["ns"] = std::llround(tile.ns);
   entry["predicted_ns"] = std::llround(tile.predictedNs);

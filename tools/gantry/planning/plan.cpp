@@ -34,7 +34,7 @@ struct PlanOptions {
 
 /// Describes the plan like that of a program, for drawPlan(). Command i of the description stands
 /// for step i (buffer_csv.h).
-Description describe(const BufferList &buffers, const plan::Plan &plan) {
+Description descriptionOf(const BufferList &buffers, const plan::Plan &plan) {
   Description description;
   for (size_t step = 0; step + 1 < buffers.moments.size(); ++step) {
     CommandInfo command;
@@ -127,7 +127,7 @@ ExitCode runPlan(const PlanOptions &options) {
   FileSet files;
   if (!options.plot.empty())
     files.add(options.plot,
-              std::string_view(drawPlan(describe(buffers, *plan),
+              std::string_view(drawPlan(descriptionOf(buffers, *plan),
                                         std::filesystem::path(options.file).stem().string())));
   if (!options.output.empty())
     files.add(options.output, std::string_view(formatPlan(buffers, *plan)));

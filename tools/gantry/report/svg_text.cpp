@@ -1,6 +1,8 @@
 // Implements svg_text.h.
 #include "tools/gantry/report/svg_text.h"
 
+#include "tools/gantry/report/terminal.h"
+
 #include <cstdint>
 #include <cstring>
 
@@ -45,8 +47,6 @@ size_t sequenceLength(std::string_view text, size_t at) {
       (point >= 0xD800 && point < 0xE000) || point > 0x10FFFF || point == 0xFFFE || point == 0xFFFF;
   return overlong || forbidden ? 0 : length;
 }
-
-bool isContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 } // namespace
 

@@ -45,8 +45,6 @@ const char *escapeOf(Colour colour) {
   return "";
 }
 
-bool isContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
 /// Returns the byte position of code point `index`, or the end.
 size_t bytePosition(const std::string &text, size_t index) {
   size_t seen = 0;

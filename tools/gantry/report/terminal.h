@@ -30,6 +30,9 @@ int terminalWidth();
 /// kept.
 std::string printable(std::string_view text);
 
+/// Returns whether a byte of UTF-8 text belongs to the same code point as the byte before it.
+inline bool isContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
 /// Returns the number of columns of UTF-8 text, one per code point.
 size_t displayWidth(std::string_view text);
 

@@ -10,8 +10,6 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kWidth = 4; // Elements of a vector.
-
 /// Packs four bytes, or bools as bytes, into a word. The first byte is the lowest.
 Value packBytes(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> bytes, Type type) {
   Value word;
@@ -37,7 +35,7 @@ Value packBytes(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> bytes, T
 bool isWholeVectors(llvm::ArrayRef<int64_t> divisors) {
   int64_t product = 1; // Modulo four.
   for (int64_t divisor : divisors)
-    product = product * (divisor % kWidth) % kWidth;
+    product = product * (divisor % kVectorElements) % kVectorElements;
   return product == 0;
 }
 
@@ -61,18 +59,19 @@ Value elementOf(OpBuilder &builder, Location loc, Value part, int64_t lane, Type
 
 Type vectorTypeOf(Type element, bool asTexels) {
   if (element.isF32() || element.isInteger(32))
-    return VectorType::get({kWidth}, element);
+    return VectorType::get({kVectorElements}, element);
   if (element.isF16())
-    return VectorType::get({kWidth}, asTexels ? Float32Type::get(element.getContext()) : element);
+    return VectorType::get({kVectorElements},
+                           asTexels ? Float32Type::get(element.getContext()) : element);
   if (element.isInteger(8) || element.isInteger(1)) {
     const Type word = IntegerType::get(element.getContext(), 32);
-    return asTexels ? Type(VectorType::get({kWidth}, word)) : word;
+    return asTexels ? Type(VectorType::get({kVectorElements}, word)) : word;
   }
   return {};
 }
 
 bool mayBeVectors(RankedTensorType type, LayoutAttr layout) {
-  return vectorTypeOf(type.getElementType(), false) && layout.getStart() % kWidth == 0;
+  return vectorTypeOf(type.getElementType(), false) && layout.getStart() % kVectorElements == 0;
 }
 
 bool hasVectorView(RankedTensorType type, LayoutAttr layout, llvm::ArrayRef<int64_t> divisors) {
@@ -102,7 +101,7 @@ bool hasVectorView(RankedTensorType type, LayoutAttr layout, llvm::ArrayRef<int6
 }
 
 bool isPaddedView(RankedTensorType type, LayoutAttr layout) {
-  return vectorTypeOf(type.getElementType(), true) && layout.getStart() % kWidth == 0 &&
+  return vectorTypeOf(type.getElementType(), true) && layout.getStart() % kVectorElements == 0 &&
          layout.getParts().empty() && layout.getWithin().empty();
 }
 

@@ -10,6 +10,8 @@
 
 namespace gantry::codegen {
 
+constexpr int64_t kVectorElements = 4; // Elements of an aligned group.
+
 /// Returns the type of an aligned group of four elements: a vec4 of f16, f32 or i32, or a 32-bit
 /// word of bytes or bools. Null for other element types, which are accessed one by one. asTexels:
 /// returns the type of a texel load instead: a vec4 of f32 for f16, and a vec4 of i32, one for each

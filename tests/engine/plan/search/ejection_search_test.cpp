@@ -10,7 +10,7 @@
 namespace gantry::plan {
 namespace {
 
-constexpr uint64_t kNoLimit = uint64_t{1} << 62;
+using test::kNoLimit;
 
 /// The capacity has room for a stack of all items.
 TEST(EjectionSearch, KeepsAlignments) {

@@ -2,7 +2,7 @@
 // and how close its heights come to the lower bound on generated instances (plan_instances.h).
 #include "engine/plan/search/fast_tier.h"
 #include "engine/plan/search/large_neighbourhood.h"
-#include "tests/support/plan_instances.h"
+#include "tests/engine/plan/search/checked_fast.h"
 
 #include <gtest/gtest.h>
 
@@ -13,24 +13,15 @@
 namespace gantry::plan {
 namespace {
 
+using test::checkedFast;
 using test::faultOf;
 using test::Interval;
 using test::problemOf;
 using test::readIntervals;
 
-constexpr uint64_t kNoLimit = uint64_t{1} << 62;
-
 /// Returns the placement's height divided by the lower bound.
 double ratio(const Problem &problem, const Placement &placement) {
   return static_cast<double>(placement.height) / static_cast<double>(problem.lowerBound);
-}
-
-Placement checkedFast(const Problem &problem, uint64_t work = kNoLimit) {
-  WorkMeter meter(work);
-  Placement placement = placeFast(problem, meter);
-  EXPECT_EQ(faultOf(problem, placement), "");
-  EXPECT_GE(placement.height, problem.lowerBound);
-  return placement;
 }
 
 TEST(FastTier, PlacesNoItemsAndOneItem) {

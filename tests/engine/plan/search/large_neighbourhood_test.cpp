@@ -2,8 +2,7 @@
 // generated instances (plan_instances.h) and on the challenging instances published with the
 // allocator minimalloc.
 #include "engine/plan/search/large_neighbourhood.h"
-#include "engine/plan/search/fast_tier.h"
-#include "tests/support/plan_instances.h"
+#include "tests/engine/plan/search/checked_fast.h"
 
 #include <gtest/gtest.h>
 
@@ -13,20 +12,11 @@
 namespace gantry::plan {
 namespace {
 
+using test::checkedFast;
 using test::faultOf;
 using test::Interval;
 using test::problemOf;
 using test::readIntervals;
-
-constexpr uint64_t kNoLimit = uint64_t{1} << 62;
-
-Placement checkedFast(const Problem &problem, uint64_t work = kNoLimit) {
-  WorkMeter meter(work);
-  Placement placement = placeFast(problem, meter);
-  EXPECT_EQ(faultOf(problem, placement), "");
-  EXPECT_GE(placement.height, problem.lowerBound);
-  return placement;
-}
 
 TEST(LargeNeighbourhood, LowersPlacementsOfTheFastTier) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {

@@ -16,8 +16,6 @@ using test::faultOf;
 using test::Interval;
 using test::problemOf;
 
-constexpr uint64_t kNoLimit = uint64_t{1} << 62;
-
 /// Places all boxes on top of each other, which is always valid.
 Placement stacked(const Problem &problem) {
   Placement placement;

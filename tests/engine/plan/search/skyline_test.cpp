@@ -16,7 +16,7 @@ using test::faultOf;
 using test::problemOf;
 using test::randomRanks;
 
-constexpr uint64_t kNoLimit = uint64_t{1} << 62;
+using test::kNoLimit;
 
 TEST(Skyline, PlacementsAreValid) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
