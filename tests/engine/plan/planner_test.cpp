@@ -338,18 +338,32 @@ double processorSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-TEST(Planner, TwentyThousandValuesTakeLessThanTwoSeconds) {
+/// Returns the processor time of sorting four million numbers, in seconds. It measures the speed
+/// that the machine has at the moment.
+double sortSeconds() {
+  std::mt19937_64 random(12);
+  std::vector<uint64_t> numbers(4'000'000);
+  std::generate(numbers.begin(), numbers.end(), random);
+  const double begin = processorSeconds();
+  std::sort(numbers.begin(), numbers.end());
+  return processorSeconds() - begin;
+}
+
+TEST(Planner, TwentyThousandValuesTakeLessThanTwelveSorts) {
   std::mt19937_64 random(11);
   for (const uint32_t duration : {50u, 4000u, 20000u}) {
     const std::vector<Value> values = randomValues(random, 20000, 20000, 1 << 20, duration, true);
+    const double sorted = sortSeconds();
     const double begin = processorSeconds();
     const Plan plan = planOf(values);
     const double took = processorSeconds() - begin;
     EXPECT_TRUE(validatePlan(values, plan).isOk());
-    std::printf("lifetimes up to %5u commands: %.2f s, height / lower bound %.4f\n", duration, took,
+    std::printf("lifetimes up to %5u commands: %.2f s, %.1f x the time of sorting, height / lower "
+                "bound %.4f\n",
+                duration, took, took / sorted,
                 static_cast<double>(plan.heightBytes) / static_cast<double>(plan.lowerBoundBytes));
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    EXPECT_LT(took, 2.0);
+    EXPECT_LT(took, 12 * sorted); // About 2 s where a sort takes 0.17 s.
 #endif
   }
 }
