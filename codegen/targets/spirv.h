@@ -26,8 +26,8 @@ namespace gantry::codegen {
 /// modules have version 1.5.
 mlir::spirv::TargetEnvAttr spirvTargetEnv(mlir::MLIRContext *context);
 
-inline constexpr uint32_t kHeaderWords =
-    5; // Words of a SPIR-V module before its first instruction.
+/// Words of a SPIR-V module before its first instruction.
+inline constexpr uint32_t kSpirvHeaderWords = 5;
 
 struct SpirvBinary {
   std::vector<uint32_t> words;

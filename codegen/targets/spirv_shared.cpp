@@ -11,7 +11,7 @@ uint32_t sharedBytesOf(const std::vector<uint32_t> &words) {
   // The sizes of types, the values of constants, and the pointees of pointer types, by their ids.
   std::map<uint32_t, uint32_t> bytes, constants, pointee;
   uint32_t total = 0;
-  for (size_t at = kHeaderWords; at < words.size(); at += words[at] >> spv::WordCountShift) {
+  for (size_t at = kSpirvHeaderWords; at < words.size(); at += words[at] >> spv::WordCountShift) {
     const uint32_t *op = &words[at];
     const uint32_t length = op[0] >> spv::WordCountShift;
     switch (op[0] & spv::OpCodeMask) {

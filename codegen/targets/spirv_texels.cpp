@@ -19,11 +19,11 @@ constexpr std::string_view kPrefix = "texel_fetch";
 } // namespace
 
 std::vector<uint32_t> fetchTexels(const std::vector<uint32_t> &words) {
-  std::vector<uint32_t> result(words.begin(), words.begin() + kHeaderWords);
+  std::vector<uint32_t> result(words.begin(), words.begin() + kSpirvHeaderWords);
   std::set<uint32_t> fetches;           // The ids of functions `texel_fetch`.
   std::map<uint32_t, uint32_t> pointee; // The ids of pointees, by the ids of pointer types.
   std::map<uint32_t, uint32_t> typeOf;  // The ids of types, by the ids of variables.
-  for (size_t at = kHeaderWords; at < words.size(); at += words[at] >> spv::WordCountShift) {
+  for (size_t at = kSpirvHeaderWords; at < words.size(); at += words[at] >> spv::WordCountShift) {
     const uint32_t opcode = words[at] & spv::OpCodeMask, length = words[at] >> spv::WordCountShift;
     if (opcode == spv::OpName) {
       const auto *name = reinterpret_cast<const char *>(&words[at + 2]);

@@ -8,8 +8,9 @@
 // (engine/program/memory_check.h); the outputs must equal the expected ones. The storage checker
 // (engine/program/storage_check.h) must accept every program. Then illegal overlaps are injected,
 // one at a time, up to three for each program: a value, or the storage of which it is a part, is
-// moved onto bytes of another value that is read later, by a command or, if it is an output, by the
-// caller. Donated inputs are overlapped too. The storage checker must refuse each overlap.
+// moved onto bytes of another value that is read later, or of a donated input. The storage checker
+// must refuse each overlap. It must also refuse the program without one of the commands that write
+// an output, because the caller reads the outputs after the last command.
 //
 // With --overlaps, fewer than N refused overlaps in all are a failure. Ten graphs or more must make
 // programs with parts of other values, with parts of outputs, and with overlaps of parts and of
@@ -182,7 +183,7 @@ private:
 
   /// Finds all pairs of a victim and a value that is written while the victim is still needed:
   /// after the victim and before its last reader, or by the last reader itself, unless this one
-  /// writes its result in place of the victim. The caller reads the outputs after all commands.
+  /// writes its result in place of the victim.
   void findPairs() {
     const int64_t end = program_.commands()->size();
     for (uint32_t victim : candidates_) {
@@ -197,11 +198,6 @@ private:
             takesPlace = command.in_place() == b;
           }
       }
-      for (const artifact::Port *output : *program_.outputs())
-        if (output->value() == victim) {
-          lastReader = end;
-          isRead = true;
-        }
       for (uint32_t moved : candidates_)
         if (isRead && writer_[moved] != kCaller && storageOf(moved) != storageOf(victim) &&
             writer_[moved] > writer_[victim] &&
@@ -242,17 +238,18 @@ public:
       ++failures_;
     }
     if (refused_ < options_.overlaps ||
-        (programs_ >= 10 &&
-         (shared_ == 0 || sharedOutputs_ == 0 || refusedParts_ == 0 || refusedOverInputs_ == 0))) {
+        (programs_ >= 10 && (shared_ == 0 || sharedOutputs_ == 0 || refusedParts_ == 0 ||
+                             refusedOverInputs_ == 0 || unwritten_ == 0))) {
       std::printf("FAILED: too few programs with parts, or overlaps\n");
       ++failures_;
     }
     std::printf("%lld programs, %lld with parts of other values, %lld with parts of outputs, %lld "
-                "overlaps refused, %lld of them of parts, %lld over donated inputs, %d failures\n",
+                "overlaps refused, %lld of them of parts, %lld over donated inputs, %lld missing "
+                "writes refused, %d failures\n",
                 static_cast<long long>(programs_), static_cast<long long>(shared_),
                 static_cast<long long>(sharedOutputs_), static_cast<long long>(refused_),
                 static_cast<long long>(refusedParts_), static_cast<long long>(refusedOverInputs_),
-                failures_);
+                static_cast<long long>(unwritten_), failures_);
     return failures_ == 0 && programs_ > 0 ? 0 : 1;
   }
 
@@ -342,6 +339,42 @@ private:
     for (int i = 0; i < 3 && overlaps.canMake(); ++i)
       if (std::string problem = checkRefusal(metadata, overlaps); !problem.empty())
         return problem;
+    return checkMissingWrite(metadata, *plan);
+  }
+
+  /// Removes a command that writes an output or a part of one, and whose result no command reads.
+  /// The checker must refuse the program, because the caller would read bytes that nothing has
+  /// written.
+  std::string checkMissingWrite(const artifact::Program &metadata, const program::ShapePlan &plan) {
+    std::vector<bool> isRead(metadata.values()->size()), isShared(metadata.values()->size());
+    for (uint32_t v = 0; v < metadata.values()->size(); ++v)
+      if (const uint32_t base = metadata.values()->Get(v)->base(); base != kNone)
+        isShared[v] = isShared[base] = true;
+    for (const artifact::Command *command : *metadata.commands())
+      for (uint32_t b = 0; b < command->bindings()->size(); ++b)
+        if (!command->writes()->Get(b))
+          isRead[command->bindings()->Get(b)] = true;
+    for (uint32_t c = 0; c < metadata.commands()->size(); ++c) {
+      const artifact::Command &command = *metadata.commands()->Get(c);
+      for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
+        const uint32_t value = command.bindings()->Get(b);
+        if (!command.writes()->Get(b) || isRead[value] || isShared[value] ||
+            plan.sizeBytes[value] == 0 ||
+            metadata.values()->Get(value)->storage() != artifact::Storage::output)
+          continue;
+        const std::unique_ptr<artifact::ProgramT> copy(metadata.UnPack());
+        copy->commands.erase(copy->commands.begin() + c);
+        flatbuffers::FlatBufferBuilder builder;
+        builder.Finish(artifact::Program::Pack(builder, copy.get()));
+        const Status refusal = program::checkStorage(
+            *flatbuffers::GetRoot<artifact::Program>(builder.GetBufferPointer()), plan);
+        if (refusal.message().find("no command has written") == std::string::npos)
+          return "without the command that writes " + metadata.values()->Get(value)->name()->str() +
+                 ", the checker says: " + (refusal.isOk() ? "no fault" : refusal.message());
+        ++unwritten_;
+        return "";
+      }
+    }
     return "";
   }
 
@@ -369,7 +402,7 @@ private:
   const std::shared_ptr<device::Device> device_;
   std::shared_ptr<heap::Heap> heap_;
   int64_t programs_ = 0, shared_ = 0, sharedOutputs_ = 0, refused_ = 0, refusedParts_ = 0;
-  int64_t refusedOverInputs_ = 0;
+  int64_t refusedOverInputs_ = 0, unwritten_ = 0;
   int failures_ = 0;
 };
 

@@ -338,8 +338,8 @@ double processorSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// Returns the processor time of sorting four million numbers, in seconds. It measures the speed
-/// that the machine has at the moment.
+/// Returns the processor time of sorting four million numbers, in seconds. A limit in
+/// these units holds on a machine whose speed changes.
 double sortSeconds() {
   std::mt19937_64 random(12);
   std::vector<uint64_t> numbers(4'000'000);
@@ -349,21 +349,22 @@ double sortSeconds() {
   return processorSeconds() - begin;
 }
 
-TEST(Planner, TwentyThousandValuesTakeLessThanTwelveSorts) {
+TEST(Planner, TwentyThousandValuesTakeLessThanTenSorts) {
   std::mt19937_64 random(11);
   for (const uint32_t duration : {50u, 4000u, 20000u}) {
     const std::vector<Value> values = randomValues(random, 20000, 20000, 1 << 20, duration, true);
-    const double sorted = sortSeconds();
+    const double sortedBefore = sortSeconds();
     const double begin = processorSeconds();
     const Plan plan = planOf(values);
     const double took = processorSeconds() - begin;
+    const double sorted = std::max(sortedBefore, sortSeconds()); // The machine's speed may change.
     EXPECT_TRUE(validatePlan(values, plan).isOk());
     std::printf("lifetimes up to %5u commands: %.2f s, %.1f x the time of sorting, height / lower "
                 "bound %.4f\n",
                 duration, took, took / sorted,
                 static_cast<double>(plan.heightBytes) / static_cast<double>(plan.lowerBoundBytes));
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    EXPECT_LT(took, 12 * sorted); // About 2 s where a sort takes 0.17 s.
+    EXPECT_LT(took, 10 * sorted);
 #endif
   }
 }
