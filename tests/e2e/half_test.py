@@ -13,7 +13,7 @@ import pathlib
 import sys
 
 from model_test import files
-from support import VARIANTS, Failure, Test, skip
+from support import PROFILES, VARIANTS, Failure, Test, skip
 
 TOLERANCE = 2e-3
 
@@ -36,7 +36,7 @@ def main():
         return json.loads(test.call("inspect", test.artifact(), "--json"))
 
     def smaller():
-        test.compile(model)
+        test.compile(model, profiles=PROFILES[:1])
         whole = facts()
         test.compile(model, "--precision", "f16")
         half = facts()

@@ -154,9 +154,9 @@ class Test:
             raise Failure((done.stderr + done.stdout).strip()[-1500:])
         return done.stdout.strip()
 
-    def compile(self, model, *arguments):
-        """Compiles for each profile. Returns the path of the first profile's artifact."""
-        for profile in PROFILES:
+    def compile(self, model, *arguments, profiles=PROFILES):
+        """Compiles for each of the profiles. Returns the path of the first profile's artifact."""
+        for profile in profiles:
             self.call("compile", model, "-p", profile, "-o", self.artifact(profile), *arguments)
         return self.artifact()
 

@@ -16,7 +16,7 @@ import pathlib
 import tempfile
 
 import onnx_file
-from support import VARIANTS, Failure, Test
+from support import PROFILES, VARIANTS, Failure, Test
 
 # Channels, output channels, group, input sizes, kernel, strides, dilations, pads, output padding, bias.
 CASES = [
@@ -88,7 +88,7 @@ def model(case, joined=False, equal=False, relu=True):
 def compared(test, case, **options):
     path = test.folder / "model.onnx"
     path.write_bytes(model(case, **options))
-    test.compile(path, "--memory-budget", "1GiB")
+    test.compile(path, "--memory-budget", "1GiB", profiles=PROFILES[:1])
     whole = json.loads(test.call("inspect", test.artifact(), "--json"))["commands"]
     folder = pathlib.Path(tempfile.mkdtemp(dir=test.folder))
     test.call("run", test.artifact(), "--random", "1", "--output", folder)
