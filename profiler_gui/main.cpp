@@ -1,6 +1,7 @@
 // The program gantry-profiler. It shows a capture or a running process in a window, draws a capture
-// into a PNG file (--render), or, without arguments, lists the processes that it could attach to.
-// An error is printed once, on standard error; docs/cli.md documents the exit codes.
+// into a PNG file (--render), or, if neither a file nor a process is given, lists the processes
+// that it could attach to. An error is printed once, on standard error; docs/cli.md documents the
+// exit codes.
 #include "profiler_gui/options.h"
 #include "profiler_gui/render_picture.h"
 #include "profiler_gui/show_window.h"

@@ -1,5 +1,6 @@
-// Command lists: one primary command buffer with its own command pool, descriptor pool and query
-// pool. begin() creates the pools with the sizes of its capacity argument.
+// A command list: one primary command buffer with its own command pool, descriptor pool and query
+// pool. begin() creates the pools; its argument says how many sets and queries they hold, and a
+// pool that would hold none is left out.
 //
 // Each descriptor set is written once, when its dispatch is recorded. Texel buffer views are
 // created at the same time, one for each distinct range and format, and exist as long as the list.

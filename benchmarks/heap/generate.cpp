@@ -75,8 +75,8 @@ Trace randomSizes(const char *name, uint64_t seed, double high, uint64_t target,
 // pass allocates the activations, and the backward pass frees them in reverse order. Both passes
 // also allocate scratch buffers and free each of them before the next allocation. `unit` scales all
 // large buffers: a weight takes 16 or 64 times `unit` bytes, an activation 1 to 4 times. If
-// `varying`, all activations and scratch buffers of a step are smaller by a random factor of up to
-// two, which is the same for the whole step.
+// `varying`, the large activations and scratch buffers of a step are smaller by a random factor of
+// up to two, which is the same for the whole step.
 Trace trainingSteps(const char *name, uint64_t seed, uint64_t unit, int layers, int steps,
                     bool varying) {
   Generator g(name, seed);
@@ -126,8 +126,9 @@ Trace frames(uint64_t seed, int count) {
 }
 
 // Seven phases. Each phase allocates random sizes in [high / 8, high), until it has allocated about
-// 512 * high bytes or 800 MiB are live. It then frees 60 to 90 % of all live allocations, chosen at
-// random. `high` is 2 KiB in the first phase, and four times as large in each later phase.
+// 512 * high bytes or 800 MiB are live. It then frees 60 to 90 % of all live allocations (the last
+// phase 90 %), chosen at random. `high` is 2 KiB in the first phase, and in each phase four times
+// as large as in the one before.
 Trace churn(uint64_t seed) {
   Generator g("churn", seed);
   double high = 2048;

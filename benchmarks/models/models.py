@@ -2,21 +2,21 @@
 """Compiles and measures models; prints one line for each model, or JSON.
 
     benchmarks/models/models.py [--gantry TOOL] [--json] [--seconds S] [--device D] [--profile P]
-                                [--peers] [MODEL or FOLDER ...]
+                                [--dim NAME=N ...] [--peers] [MODEL or FOLDER ...]
 
 Without arguments, the models are those of examples/digits, tests/data/models and, where they exist,
 ../shared/models and ../shared/onnx/light. The columns are: the time to compile; the median time of a run; the
 median time of its dispatches (kernel launches) on the device; GFLOP/s, which is the operation count of the
 model's operators divided by the device time; the number of dispatches; the size of the arena (the memory of the
-tensors that exist only during a run), its lower bound (the largest sum of bytes that are alive at one moment),
+tensors that exist only during a run), its lower bound (the largest total size of the tensors alive at one moment),
 and their ratio.
 Inputs are random (seed 1). Dynamic dimensions are set with --dim (default: batch=2 time=48, others 1). The exit
-code is 1 if a model could not be compiled or run. Standard library only.
+code is 1 if there is no model or one could not be compiled or run. Standard library only, except for --peers.
 
 If model_bench (model_bench.cpp) is built (GANTRY_BUILD_BENCHMARKS=ON) and lies in the same folder as the tool, a
-second table follows: the seconds of a run (CPU seconds of one core on a software device), operations per second,
-the rate of a hand-written convolution, and the model's rate divided by it. --peers adds the CPU seconds of other
-runtimes for image models (peers.py).
+second table follows: the seconds of a run (CPU seconds of one core on a software device), the operations,
+operations per second, the rate of a hand-written convolution, and the model's rate divided by it. --peers
+adds the CPU seconds of other runtimes for image models (peers.py).
 """
 import argparse
 import json
@@ -70,7 +70,8 @@ def share(artifact, options, plan):
 
 
 def peers_of(model, options, plan):
-    """Returns the seconds of other runtimes if --peers is set and the model's only input is an image."""
+    """Returns the seconds of other runtimes, and why one could not run; empty unless --peers is set and the model is
+    an ONNX file whose only input has four fixed dimensions."""
     shapes = [port["dims"] for port in plan["inputs"]]
     image = len(shapes) == 1 and len(shapes[0]) == 4 and all(isinstance(d, int) for d in shapes[0])
     if not options.peers or not image or model.suffix != ".onnx":

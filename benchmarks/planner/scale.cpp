@@ -2,25 +2,29 @@
 // many buffers, and how much time and memory it takes.
 //
 // The planner (engine/plan/plan.h) gives buffers of known sizes and lifetimes offsets in one memory
-// block, whose size is the height of the plan. The lower bound of the height is the largest sum of
-// sizes that are alive at one moment.
+// block, whose size is the height of the plan. The lower bound of the height is the largest
+// sum of the sizes of the buffers that are alive at one moment.
 //
 //   planner_scale_bench [--json FILE] [--seeds N] [--largest N] [--work N]
 //
-// Instances are made from seeds (tests/support/plan_instances.h). Some are packings whose optimum
-// is the lower bound: a rectangle of time by address that is cut into buffers from edge to edge,
-// with few moments in time, with scaled and rounded sizes, or in spirals. The others are the
-// buffers of graphs like those of models. The columns are:
+// Instances are made from seeds (tests/support/plan_instances.h). Four families are
+// packings. They cut a rectangle of time by addresses into buffers without gaps, so that their
+// optimum is the lower bound: with cuts from edge to edge ("guillotine"); with such cuts at few
+// distinct times ("few moments"), so that many buffers begin or end together; and with cuts in
+// spirals. "Scaled" multiplies the sizes of the first family and rounds them up, so that its
+// optimum may be above the bound. The other families are the buffers of graphs like those of
+// models. The columns are:
 //   first ms          CPU time until the fast tier (engine/plan/search/fast_tier.h) has its first
 //                     plan
-//   fast, worst, ms   height ÷ lower bound of the fast tier (median and max of the seeds), and its
-//                     median CPU time
+//   fast, worst, ms   the fast tier's height ÷ the lower bound (median and max of the seeds), and
+//                     its median CPU time
 //   search, worst, ms the same for the large-neighbourhood search
 //                     (engine/plan/search/large_neighbourhood.h), which starts from the fast tier's
 //                     plan and is limited to --work units of work per buffer; a unit takes 10 to
 //                     30 ns
 //   B/buf             max heap memory that a call held, including its result, in bytes per buffer
-//   ns/nlg            the fast tier's time ÷ (n log2 n) in nanoseconds
+//   ns/nlg            the fast tier's time ÷ (n log2 n) in nanoseconds, where n is the number of
+//   buffers
 // A checker that shares no code with the planner checks every plan. Exit code 1 if a plan is wrong
 // or the JSON file cannot be written.
 #include "engine/plan/search/fast_tier.h"
@@ -213,15 +217,16 @@ int runAll(const std::string &jsonPath, uint64_t seeds, uint32_t largest, uint64
 } // namespace gantry::bench
 
 int main(int argc, char **argv) {
-  CLI::App app("Measures height, time and memory of the planner's fast tier and local search on "
-               "large graphs");
+  CLI::App app(
+      "Measures height, time and memory of the planner's fast tier and large-neighbourhood "
+      "search on large instances");
   std::string jsonPath;
   uint64_t seeds = 5;
   uint32_t largest = 1'000'000;
   uint64_t work = 2'000;
   app.add_option("--json", jsonPath, "Also write the table to this file");
   app.add_option("--seeds", seeds, "Instances for each row")->check(CLI::PositiveNumber);
-  app.add_option("--largest", largest, "Leave out rows with more buffers than this");
+  app.add_option("--largest", largest, "Leave out rows that ask for more buffers than this");
   app.add_option("--work", work, "Units of work per buffer that the search may spend");
   CLI11_PARSE(app, argc, argv);
   return gantry::bench::runAll(jsonPath, seeds, largest, work);

@@ -6,7 +6,7 @@
 // used by the same set of programs are adjacent in the section, so that the constants of one
 // program lie in few contiguous ranges.
 //
-// Thread safety: a pure function of its argument.
+// Threads: any; the function uses only its argument.
 #pragma once
 
 #include "codegen/emit/emit.h"

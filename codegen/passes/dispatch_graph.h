@@ -14,14 +14,16 @@ struct DispatchGraph {
   plan::OrderProblem problem;               // Operator i is dispatch i, and value i is its result.
 };
 
-/// How the bytes of a storage count in which several tensors (its parts) lie, as in a
+/// How the searches count the bytes of a storage that holds several tensors (its parts), such as a
 /// concatenation: each part only while the part is in use (kInParts), or the whole storage while
-/// any part is in use (kWhole). The plan of the program's arena gives each part a lifetime of its
-/// own (engine/plan/slots.h) if each part is one range of bytes. But the arena of such a plan may
-/// be a few per cent larger than the largest sum of live bytes, and a budget limits the arena. If
-/// the user sets a budget, storages therefore count as a whole. There is one exception: if the
-/// budget cannot be met in this way, storages count in parts, provided that this lowers the
-/// smallest budget that can be met to at most `kWorthwhileParts` times its value.
+/// any part is in use (kWhole). A storage with a part that is not one range of bytes always counts
+/// as a whole. The plan of the program's arena gives each part a lifetime of its own
+/// (engine/plan/slots.h). The arena of such a plan may be a few per cent larger than the largest
+/// sum of live bytes in parts, so an order that meets a budget by this sum may still exceed it. If
+/// the user sets a budget, storages therefore count as a whole: the planner also tries each storage
+/// as a whole, and then usually reaches the sum. There is one exception: if the budget cannot be
+/// met in this way, and counting in parts lowers the smallest budget that can be met to at most
+/// `kWorthwhileParts` times its value, storages count in parts.
 enum class SharedStorage { kInParts, kWhole };
 inline constexpr double kWorthwhileParts = 0.9;
 
@@ -31,8 +33,8 @@ inline constexpr double kWorthwhileParts = 0.9;
 /// keeps between runs) have size 0. Inputs and constants are not part of the problem.
 DispatchGraph dispatchGraphOf(mlir::func::FuncOp function, SharedStorage shared);
 
-/// Returns the name that the model gives to an operation, or for a dispatch to the first operator
-/// in it; "" if there is no name.
+/// Returns the model's name of an operation; for a dispatch, that of its first operator. "" if
+/// there is no name.
 std::string operatorName(mlir::Operation *op);
 
 } // namespace gantry::codegen

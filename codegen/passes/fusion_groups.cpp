@@ -54,7 +54,7 @@ bool isUnfolding(linalg::GenericOp op) {
   const AffineMap map = op.getIndexingMapsArray().front();
   const auto extents = cast<RankedTensorType>(op.getInputs().front().getType()).getShape();
   const auto parts = map.getResults();
-  unsigned next = 0; // The loop that the next index must be.
+  unsigned next = 0; // The loop that the next index, or its quotient, must be.
   bool divides = false;
   for (size_t d = 0; d < parts.size(); ++d, ++next) {
     const AffineExpr loop = getAffineDimExpr(next, op.getContext());
@@ -110,8 +110,8 @@ bool isReduction(Operation *op) {
   return generic && generic.getNumReductionLoops() > 0;
 }
 
-/// Returns whether an operator is cheap enough to compute it again for each element that a
-/// broadcast reads.
+/// Returns whether an operator is cheap enough to be computed again each time that a broadcast
+/// reads an element of its result.
 bool isCheap(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic)
@@ -150,7 +150,7 @@ bool isWidening(Operation *op) {
          });
 }
 
-/// Returns whether the operator is a gate: it computes an operand of the matmul `user` by
+/// Returns whether the operator is a gate: it computes an operand of the reduction `user` by
 /// multiplying a tensor by a factor that varies only along the reduction, as in
 /// squeeze-and-excitation. If the gate is inlined, the kernel of `user` multiplies each element
 /// once per tile, and the product is not stored.
@@ -176,7 +176,7 @@ bool isGateOf(Operation *op, Operation *user) {
     if (map.isIdentity())
       continue;
     if (operand->get().getDefiningOp<arith::ConstantOp>())
-      return false; // The scale of a normalization is fused with the normalization instead.
+      return false; // Taken for the scale of a normalization, with which it is fused instead.
     factors = map;
   }
   if (!factors || !gate.getIndexingMapsArray().back().isIdentity() ||
@@ -250,11 +250,12 @@ int64_t usesOfElement(linalg::GenericOp reduction, AffineMap operand) {
   return uses;
 }
 
-/// Returns whether the matmul `user` should evaluate the elementwise operator while it reads its
-/// operand. The operator must be cheap. `user` must read no windows, because it would evaluate an
-/// element once for each window that contains the element. The operator must not be the epilogue of
-/// an earlier reduction (isEpilogue()). Evaluating an element of its result in each tile that uses
-/// the element must cost less than storing the element and loading it again.
+/// Returns whether the matmul `user` should evaluate the elementwise operator while it reads the
+/// operator's result. The operator must be cheap. `user` must read no windows, because it would
+/// evaluate an element once for each window that contains the element. The operator must not be the
+/// epilogue of an earlier reduction (isEpilogue()). Evaluating an element of the operator's result
+/// in each tile that uses the element must not cost more than storing the element and loading it
+/// again.
 bool isPrologueOf(Operation *op, Operation *user) {
   auto producer = dyn_cast<linalg::GenericOp>(op);
   auto reduction = dyn_cast<linalg::GenericOp>(user);
@@ -287,7 +288,7 @@ bool isPrologueOf(Operation *op, Operation *user) {
 }
 
 /// Returns whether the operation is a slice that begins at index 0 of each dimension and has step
-/// 1, as the slices that remove padding at the ends of dimensions have.
+/// 1. Such slices remove padding at the ends of dimensions.
 bool isCornerSlice(Operation *op) {
   auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
   return slice && slice.getSourceType().getRank() == slice.getType().getRank() &&
@@ -306,7 +307,7 @@ FusionGroups::FusionGroups(Block &block, unsigned maxBuffers, uint64_t scoreByte
       decide(&op);
       continue;
     }
-    // Inside of a dispatch a fill needs no memory. It is stored in memory if an operation that does
+    // Inside a dispatch, a fill needs no memory. It is stored in memory if an operation that does
     // not become part of a dispatch reads it.
     const bool isStored =
         isa<linalg::FillOp>(op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
@@ -483,9 +484,10 @@ std::optional<FusionGroups::Use> FusionGroups::useOf(Value value) {
 // ---- Decisions ---------------------------------------------------------------------------------
 
 /// Returns whether an operator joins a group as a part of a softmax or a normalization. `place`
-/// says which elements of its result a row needs. Such an operator is a reduction with place
-/// kPerRow over the last dimension, which must be as long as a row of the root, or an elementwise
-/// operator of a group with `rows` whose place is not kAnywhere.
+/// says which elements of its result a row needs. It joins if it is a reduction over the last
+/// dimension, which is as long as a row of the root, and `place` is kPerRow; or if the group has
+/// `rows`, the operator is elementwise and `place` is not kAnywhere. A group with a reduction of
+/// another kind has no such parts.
 bool FusionGroups::joinsRows(Operation *op, const FusionGroup &group, Place place) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || place == Place::kAnywhere || (group.hasReduction && !group.rows))
@@ -497,9 +499,9 @@ bool FusionGroups::joinsRows(Operation *op, const FusionGroup &group, Place plac
   return place == Place::kPerRow && generic.getStaticLoopRanges().back() == type.getShape().back();
 }
 
-/// Returns whether the user, or an operator after it in its only group, is an unfolding. The last
-/// matmul of an attention is then not inlined: its tiles need the dimensions of its own result,
-/// some of which an unfolding joins.
+/// Returns whether the user, or an operator after it in the user's only group, is an unfolding. The
+/// last matmul of an attention is then not inlined: its tiles need the dimensions of its own
+/// result, some of which an unfolding joins.
 bool FusionGroups::isUnfoldedLater(Operation *user) const {
   while (true) {
     auto generic = dyn_cast<linalg::GenericOp>(user);
@@ -529,7 +531,7 @@ bool FusionGroups::pays(Operation *op, const Use &use, bool joinsRows) const {
          (use.reuse == Reuse::kBroadcast && isCheap(op));
 }
 
-/// Returns whether no group of `use` exceeds the limit of buffers if it reads the tensors `added`
+/// Returns whether no group of `use` exceeds the limit on buffers if it reads the tensors `added`
 /// instead of the result of the operator that is inlined. A single tensor always fits, because it
 /// replaces this result.
 bool FusionGroups::fitsBuffers(const Use &use, const llvm::SetVector<Value> &added) const {
@@ -575,7 +577,7 @@ FusionGroup &FusionGroups::addGroup(Operation *root) {
   return *groups_.back();
 }
 
-/// Inlines the operator, or makes it the root of a new group.
+/// Inlines the operator, or makes it the root of a new group. Ignores an operator without users.
 void FusionGroups::decide(Operation *op) {
   if (op->use_empty() || tryInline(op))
     return;

@@ -1,6 +1,6 @@
 // Implements the pass order-dispatches (Passes.td), which orders the dispatches (kernel launches)
 // such that few bytes are alive at the same time. A state is a tensor that the program keeps
-// between runs: an input has its value, and a result is its next value.
+// between runs: an input of the function holds its value, and a result is its next value.
 #include "codegen/passes/dispatch_graph.h"
 #include "codegen/passes/storage/in_place.h"
 #include "codegen/passes/passes.h"
@@ -36,7 +36,7 @@ SmallVector<StateUpdate> stateUpdatesOf(func::FuncOp function) {
   return updates;
 }
 
-/// Returns whether only the end of the function uses the tensor, directly or through views.
+/// Returns whether only the function's return uses the tensor, directly or through views.
 bool isOnlyReturned(Value tensor) {
   return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
     if (isa<func::ReturnOp>(user))
@@ -46,7 +46,7 @@ bool isOnlyReturned(Value tensor) {
   });
 }
 
-/// Moves a tensor's views to the end of the block. Nothing but the function's return uses them.
+/// Moves a tensor's views to the end of the block. isOnlyReturned(tensor) must hold.
 void moveViewsToEnd(Value tensor, Operation *end) {
   for (Operation *user : llvm::make_early_inc_range(tensor.getUsers()))
     if (user != end) {
@@ -55,8 +55,8 @@ void moveViewsToEnd(Value tensor, Operation *end) {
     }
 }
 
-/// Moves each update of a state to the end of the function if later dispatches still read the old
-/// value, so that the new value can be written over the old one. Does not move an update whose
+/// Moves each update of a state to the end of the function if the old value is read or returned
+/// later, so that the new value can be written over the old one. Does not move an update whose
 /// result a dispatch reads.
 void sinkStateUpdates(func::FuncOp function) {
   Operation *end = function.getBody().front().getTerminator();
@@ -69,8 +69,8 @@ void sinkStateUpdates(func::FuncOp function) {
 }
 
 /// Adds to graph.problem, the input of the order search, the condition that the readers of a state
-/// precede the state's update: each reader writes a value of size 0, which the update reads. There
-/// is no condition for a reader that comes after the update in the given order.
+/// precede the state's update: each reader writes an artificial value of size 0, which the update
+/// reads. There is no condition for a reader that comes after the update in the function.
 void keepReadersBeforeUpdates(func::FuncOp function, DispatchGraph &graph) {
   llvm::DenseMap<Operation *, uint32_t> numbers;
   for (auto [i, dispatch] : llvm::enumerate(graph.dispatches))
@@ -113,8 +113,8 @@ struct OrderDispatchesPass : impl::OrderDispatchesBase<OrderDispatchesPass> {
     arrange(block, graph.dispatches, order->operators);
   }
 
-  /// Moves the dispatches into the given order. The views and sizes that a dispatch reads are moved
-  /// before it.
+  /// Moves the dispatches into the order `order`. Other operations that a dispatch depends on, such
+  /// as views and dynamic sizes, are moved before it, and the rest to the end.
   static void arrange(Block &block, ArrayRef<DispatchOp> dispatches, ArrayRef<uint32_t> order) {
     llvm::SmallPtrSet<Operation *, 32> placed;
     Operation *end = block.getTerminator();

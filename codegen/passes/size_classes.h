@@ -5,8 +5,8 @@
 // A loop of an operator and the dimensions of tensors that it indexes must have the same size.
 // Such loops and dimensions form a class. If an operand or the result of an operator cannot have
 // padding in a dimension, this dimension does not join the class of the operator's loop. A slice of
-// the tensor, or a padded copy, then converts between the sizes. A class is padded if this speeds
-// up matmuls and convolutions by more than the conversions cost.
+// the tensor, or a padded copy, then converts between the sizes. A class is padded if this
+// saves more time in matmuls and convolutions than the conversions take.
 //
 // Threads: an object belongs to one function and one thread. It is valid until the function
 // changes.
@@ -20,8 +20,8 @@ namespace gantry::codegen {
 
 class SizeClasses {
 public:
-  /// blocks: the device is a software device (a Vulkan driver that runs on the CPU), for which
-  /// images (tensors [n, c, …], image_reads.h) are stored in blocks of channels c.
+  /// blocks: whether images (tensors [n, c, …], image_reads.h) are stored in blocks of channels c,
+  /// as they are for a software device (a Vulkan driver that runs on the CPU).
   SizeClasses(mlir::Block &block, bool blocks);
 
   bool anyPadded() const { return anyPadded_; }
@@ -41,7 +41,7 @@ public:
 
 private:
   struct Class {
-    // The size in the program, kDynamic if it is not one known number; and the size with padding.
+    // The size in the program, kDynamic if it is unknown; and the size with padding.
     int64_t size = 0, padded = 0;
     // The time that padding saves and the time that conversions take, in multiplications.
     double gain = 0, cost = 0;

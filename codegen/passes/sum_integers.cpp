@@ -35,7 +35,7 @@ struct Dequantized {
   int64_t magnitude = 0;     // Upper limit of |q - zero point|.
 };
 
-/// Returns whether `value`, a value in a body, does not depend on the body's argument `argument`.
+/// Returns whether a value in a body is independent of an argument of the body.
 bool isIndependentOf(Value value, BlockArgument argument) {
   if (value == argument)
     return false;
@@ -48,7 +48,8 @@ bool isIndependentOf(Value value, BlockArgument argument) {
 
 /// Sets the integer, the tensor of bytes, the zero point and the magnitude of `found`. converted:
 /// the value that the body of found.op converts to f32. Returns false if this value is not a byte
-/// minus a zero point, or if there is a pad and the zero point cannot be its padding.
+/// or a byte minus a zero point, if the scale depends on the byte, if the map of the bytes is not
+/// the identity, or if there is a pad and the zero point cannot be its padding.
 bool matchInteger(Dequantized &found, Value converted) {
   found.integer = converted;
   Value extended = converted;
@@ -194,7 +195,7 @@ private:
     // In terms of the loops of the sum; for scales, mapScalesToResult() changes it to the
     // dimensions of the sum's result.
     AffineMap map;
-    unsigned side;          // The operand of the sum: 0 or 1.
+    unsigned side;          // The operand of the sum that it belongs to: 0 or 1.
     BlockArgument argument; // The argument of the dequantization's body for this tensor.
   };
 
@@ -255,7 +256,7 @@ private:
   }
 
   /// Changes the maps of scales from the loops of the sum to the dimensions of its result. Returns
-  /// false if the result does not depend on one of the loops.
+  /// false if a map uses a loop that is not a dimension of the result.
   bool mapScalesToResult() {
     for (Extra &extra : scales_) {
       llvm::SmallVector<AffineExpr> exprs;
@@ -292,8 +293,8 @@ private:
                                             empty_.getDynamicSizes());
   }
 
-  /// Clones a value of the body of dequantization `side`. `arguments` has one value for each of
-  /// `extras`, in order.
+  /// Clones a value of the body of dequantization `side`. `arguments` begins with one value for
+  /// each of `extras`, in order.
   Value cloneSide(OpBuilder &body, unsigned side, Value value, llvm::ArrayRef<Extra> extras,
                   ValueRange arguments, IRMapping &mapping) {
     for (auto [extra, argument] : llvm::zip(extras, arguments))

@@ -74,8 +74,8 @@ spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
 
 namespace {
 
-/// Converts float arithmetic that has kNoContraction (float_emitter.h) and keeps this attribute,
-/// which MLIR's patterns drop.
+/// Converts float arithmetic with kNoContraction (float_emitter.h). Keeps this attribute, which
+/// MLIR's patterns drop.
 template <typename From, typename To> struct KeptFloats : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
 
@@ -91,8 +91,8 @@ template <typename From, typename To> struct KeptFloats : OpConversionPattern<Fr
   }
 };
 
-/// Returns whether the operation is part of a multiply-add inside of a loop. Drivers may fuse
-/// these.
+/// Returns whether the operation is part of a multiply-add inside a loop. Drivers are
+/// allowed to fuse multiply-adds.
 bool isMultiplyAdd(Operation *op) {
   auto isProduct = [](Value value) { return value.getDefiningOp<arith::MulFOp>() != nullptr; };
   if (!op->getParentOfType<scf::ForOp>())

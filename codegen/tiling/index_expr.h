@@ -5,10 +5,9 @@
 // an invocation computes) and loop counters. In this form it is easy to test whether two addresses
 // are equal, adjacent or aligned, and hence whether elements can be loaded once or as a vector.
 // Quotients and remainders by constants are simplified where the ranges of variables prove that
-// this is exact. Otherwise they are variables of their own, with hash consing: equal quotients are
-// one variable. Before a quotient or remainder by an extent that is known only at run time becomes
-// a variable, the extent and the dividend's coefficients are divided by their largest common
-// factor.
+// this is exact. Otherwise they are variables of their own, and equal quotients are one variable.
+// Before a quotient or remainder by an extent that is known only at run time becomes a variable,
+// the extent and the dividend's coefficients are divided by their largest common factor.
 //
 // This is not an affine analysis: there are no integer sets and no emptiness tests. A variable has
 // a range, which is an interval, and may have an upper limit that is another expression.
@@ -67,7 +66,7 @@ struct IndexExpr {
 /// Indices or extents, in most places one per dimension. Lists of more than 6 allocate memory.
 using IndexList = llvm::SmallVector<IndexExpr, 6>;
 
-/// An inclusive range. Bounds saturate at ±kUnbounded, which also means that a bound is unknown.
+/// An inclusive range. Bounds saturate at ±kUnbounded; a bound of ±kUnbounded may also be unknown.
 struct IndexRange {
   int64_t low, high;
 };
@@ -87,8 +86,9 @@ public:
   IndexExpr addVariable(mlir::Value value, int64_t low, int64_t high, bool perLane = false);
   /// The same for a value from 0 to limit - 1. The limit may depend on other variables.
   IndexExpr addVariableBelow(mlir::Value value, const IndexExpr &limit, bool perLane = false);
-  /// Sets the weight of the variables that are made from now on: how often the code that is being
-  /// emitted runs. That is the product of the round (iteration) counts of all loops around it.
+  /// Sets the weight of the variables that addVariable() and addVariableBelow() make from now on:
+  /// how often the code that is being emitted runs. That is the product of the round (iteration)
+  /// counts of all loops around it.
   void setLoopWeight(double rounds) { weight_ = rounds; }
   double loopWeight() const { return weight_; }
   /// Returns how often an expression is computed if it is moved out of all loops that it does not
@@ -117,9 +117,9 @@ public:
   }
 
   /// Returns x if `quotient` is floorDiv(x, divisor) and `remainder` is mod(x, divisor), so that
-  /// quotient · divisor + remainder can be replaced by x. None if they are not, or if one of them
-  /// was simplified to something other than a variable for the quotient or remainder. None too if
-  /// the divisor is constant: add() then simplifies this sum to x by itself.
+  /// quotient · divisor + remainder can be replaced by x. None if they are not, or if
+  /// simplification has hidden that they are. None too if the divisor is constant: add() then
+  /// simplifies this sum to x by itself.
   std::optional<IndexExpr> joined(const IndexExpr &quotient, const IndexExpr &remainder,
                                   const IndexExpr &divisor);
 
@@ -129,7 +129,8 @@ public:
 
   IndexRange range(const IndexExpr &expr) const;
   /// Returns whether the value is certain to be at least 0. Uses, besides the ranges, the upper
-  /// limits that are expressions (addVariableBelow()); range() does not use those.
+  /// limits that are expressions (addVariableBelow()) and the divisors of remainders; range() does
+  /// not use those.
   bool isNeverNegative(const IndexExpr &expr);
   /// Returns the greatest common divisor of the coefficients, which divides every value of the
   /// expression without its constant. 0 if the expression is constant.
@@ -155,7 +156,7 @@ private:
     mlir::Value value;
     IndexExpr lhs, rhs; // The operands of kDiv, kMod and kMul.
     int64_t low = 0, high = 0;
-    std::optional<IndexExpr> limit{}; // The value is below it.
+    std::optional<IndexExpr> limit{}; // If set, the value is less.
     bool perLane = false;
     double weight = 1;
   };

@@ -43,7 +43,7 @@ Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
   auto wrong = [](const char *why) { return Status(StatusCode::kInvalidArgument, why); };
   const llvm::json::Object *entry = value.getAsObject();
   if (!entry)
-    return wrong("is no object");
+    return wrong("is not an object");
   const auto tile = entry->getString("tile");
   if (!tile || tile->empty())
     return wrong("has no \"tile\"");
@@ -52,7 +52,7 @@ Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
   for (auto [name, ns] : {std::pair("ns", &result.ns), {"predicted_ns", &result.predictedNs}}) {
     const llvm::json::Value *time = entry->get(name);
     if (time && !time->getAsNumber())
-      return wrong("has a time that is no number");
+      return wrong("has a time that is not a number");
     *ns = time ? *time->getAsNumber() : 0;
     if (!(*ns >= 0))
       return wrong("has a time that is negative");
@@ -65,21 +65,22 @@ Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
 Result<TuningTable> TuningTable::parse(std::string_view text, const std::string &name,
                                        const std::string &profile) {
   if (text.size() > kMaxFileBytes || depthOf(text) > kMaxNesting)
-    return malformed(name, "is no table of measured tiles: it is too large (more than 64 MiB) or "
-                           "nested too deep (more than 32 lists and objects)");
+    return malformed(name,
+                     "is not a table of measured tiles: it is too large (more than 64 MiB) or "
+                     "nested too deeply (more than 32 levels of lists and objects)");
   auto json = llvm::json::parse(llvm::StringRef(text.data(), text.size()));
   if (!json) {
     std::string why = llvm::toString(json.takeError());
-    return malformed(name, "is no JSON: " + why.substr(0, why.find('\n')));
+    return malformed(name, "is not JSON: " + why.substr(0, why.find('\n')));
   }
   const llvm::json::Object *root = json->getAsObject();
   const auto version = root ? root->getInteger("gantry_tuning") : std::nullopt;
   if (!version || *version < 1)
-    return malformed(name, "is no table of measured tiles: it has no \"gantry_tuning\": 1");
+    return malformed(name, "is not a table of measured tiles: it has no \"gantry_tuning\": 1");
   if (*version > kVersion)
-    return Status(StatusCode::kVersionMismatch,
-                  name + ": is of version " + std::to_string(*version) +
-                      "; this compiler reads versions up to " + std::to_string(kVersion));
+    return Status(StatusCode::kVersionMismatch, name + ": has version " + std::to_string(*version) +
+                                                    "; this compiler reads versions up to " +
+                                                    std::to_string(kVersion));
   const llvm::json::Array *devices = root->getArray("devices");
   if (!devices)
     return malformed(name, "has no list of \"devices\"");

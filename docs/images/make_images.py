@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Makes the pictures of README.md and docs/ again, from real runs on the software device.
+"""Makes the pictures of README.md and docs/ again, almost all from real runs on the software device.
 
     python3 docs/images/make_images.py [--bin FOLDER] [--model SQUEEZENET.onnx] [--check]
 
-Needs the gantry tool, gantry-profiler and make_capture (a test program) in FOLDER (build/release/bin), and
-SqueezeNet 1.1 as an ONNX model (../shared/models/squeezenet1_1/model.onnx). The capture behind
-profiler-difference.png is the only one that is not of a run: make_capture writes a trace that differs from its
-plan, which runs do not do.
+Needs the gantry tool, gantry-profiler and make_capture (a test program) in FOLDER (default: build/release/bin), and
+SqueezeNet 1.1 as an ONNX model (../shared/models/squeezenet1_1/model.onnx). Only the capture behind
+profiler-difference.png does not come from a run: a run never differs from its plan, so make_capture writes a trace
+that does.
 
 --check writes nothing: it returns 1 if squeezenet-plan.svg is not the picture of the plan that the tool makes
-now. The pictures of runs differ from run to run, so they are not compared; they show the same plan and are made
-together with it.
+now, and 77 if the tool or the model is missing. The pictures of runs differ from run to run, so they are not
+compared. They are made together with squeezenet-plan.svg, so they are out of date when it is.
 """
 import argparse
 import csv
@@ -51,7 +51,8 @@ class Maker:
         return False
 
     def record(self, name, *options):
-        """Compiles the model and records six runs. Returns the begins of the last two runs and the end, in ns."""
+        """Compiles the model and records six runs. Returns when the last two runs begin and when the last
+        one ends, in ns."""
         self.compile(name, *options)
         bench = ["bench", f"{name}.gantry", "--device", "llvmpipe", "--runs", "3", "--warmup", "3"]
         self.call("gantry", *bench)  # Fills the driver's cache: compiling kernels is not part of the picture.

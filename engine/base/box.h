@@ -1,11 +1,11 @@
-// A box is the place of a tensor that lies inside of a larger one, such as the place of one input
-// of a concatenation in the result.
+// A box is the place of a tensor inside a larger one, for example where one input of a
+// concatenation lies in the result.
 //
 // The larger tensor is the storage, and the box is a range of its indices along each dimension. A
-// *run* is a contiguous range of bytes; the bytes of a box form one or more runs. The dimensions
-// are listed in the order in which they lie in memory, from the outermost to the innermost, whose
-// elements are contiguous: a tensor whose channels lie in blocks of four has the dimensions (image,
-// block, row, column, channel in block).
+// *run* is a contiguous range of bytes; the bytes of a box that is not empty form one or more runs.
+// The dimensions are listed in the order in which they lie in memory, from the outermost to the
+// innermost, whose elements are contiguous: a tensor whose channels lie in blocks of four has the
+// dimensions (image, block, row, column, channel in block).
 //
 // Thread safety: pure functions.
 #pragma once
@@ -34,7 +34,8 @@ struct ByteRange {
   uint64_t sizeBytes = 0;
 };
 
-/// Returns the box that is the range of `sizeBytes` bytes from `offset` on.
+/// Returns a box of one dimension: `sizeBytes` bytes from `offset` on, in a storage that ends
+/// there.
 Box boxOfRange(uint64_t offset, uint64_t sizeBytes);
 
 /// Returns the smallest range of bytes that contains the box. The range of an empty box, one with a
@@ -45,8 +46,8 @@ ByteRange rangeOf(const Box &box);
 /// `body` returns false.
 void forEachRun(const Box &box, const std::function<bool(const ByteRange &)> &body);
 
-/// Returns whether all ranges of the box lie within their extents, and the storage has less than
-/// 2^63 bytes.
+/// Returns whether the ranges of all dimensions lie within their extents, and the storage has less
+/// than 2^63 bytes.
 bool isValid(const Box &box);
 
 } // namespace gantry

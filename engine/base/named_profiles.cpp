@@ -14,8 +14,8 @@ constexpr uint32_t kNoLimit = UINT32_MAX;
 /// devices with compute queues report eight or more. Second, 64-bit integers and 8-bit storage:
 /// models with int64 tokens or booleans need them. A kernel variant that uses them lists them as
 /// requirements, and a session that loads it on a device without them reports the missing feature
-/// by name. Third, buffer addresses are allowed but not preferred: each kernel is compiled with
-/// descriptors, and with addresses as well.
+/// by name. Third, buffer addresses, an optional feature: each kernel is compiled both with
+/// descriptors and with addresses, and descriptors are preferred.
 DeviceProfile generic() {
   DeviceProfile profile;
   profile.name = "vulkan:generic";
@@ -68,9 +68,9 @@ DeviceProfile lavapipe() {
   return profile;
 }
 
-/// The generic device, with kernels that stage their operands: copy them to shared memory first. It
-/// is for GPUs without a profile of their own, which gain from staging, and for tests of staging on
-/// devices that do not gain from it.
+/// The generic device, with kernels that stage their operands, that is, first copy them to shared
+/// memory. It is for GPUs without a profile of their own, which gain from staging, and for tests of
+/// staging on devices that do not gain from it.
 DeviceProfile staging() {
   DeviceProfile profile = generic();
   profile.name = "vulkan:staging";
@@ -117,8 +117,9 @@ DeviceProfile gpu(const char *name, uint32_t subgroupSize) {
   return profile;
 }
 
-/// States that the driver chooses the subgroup size of each kernel, from minSize to maxSize lanes.
-/// Kernels then use no subgroup operations unless they require one size.
+/// Sets the profile to a driver that chooses the subgroup size of each kernel, from minSize to
+/// maxSize lanes. Kernels then use no subgroup operations, except those with cooperative matrices,
+/// which require the subgroup size matrixSubgroupSize.
 void letSubgroupsVary(DeviceProfile &profile, uint32_t minSize, uint32_t maxSize) {
   profile.minSubgroupSize = minSize;
   profile.maxSubgroupSize = maxSize;
@@ -142,8 +143,8 @@ DeviceProfile nvidia(const char *name) {
   profile.maxTexelBuffersPerStage = 1048576;
   profile.maxResourcesPerStage = kNoLimit;
   profile.features.shaderFloat64 = true;
-  // Measured on an H200: of 64, 256 and 1024, 256 gave the fastest convolutional networks at
-  // batch 1.
+  // Measured on an H200: of 64, 256 and 1024 invocations, 256 gave the fastest convolutional
+  // networks at batch 1.
   profile.invocationsPerUnit = 256;
   using enum MatrixElement;
   profile.matrixShapes = {{16, 16, 16, kF16, kF32}, {16, 16, 16, kF16, kF16},
@@ -162,8 +163,8 @@ DeviceProfile nvidiaTuring() {
   return profile;
 }
 
-/// GA102 as in the GeForce RTX 3090 [ampere]: 82 multiprocessors, 128 KiB of L1 cache each, 6 MiB
-/// of L2 cache.
+/// GA102 as in the GeForce RTX 3090 [ampere]: 82 multiprocessors, 128 KiB each of L1 cache and
+/// shared memory together, 6 MiB of L2 cache.
 DeviceProfile nvidiaAmpere() {
   DeviceProfile profile = nvidia("vulkan:nvidia-ampere");
   profile.computeUnits = 82;
@@ -172,8 +173,8 @@ DeviceProfile nvidiaAmpere() {
   return profile;
 }
 
-/// AD102 as in the GeForce RTX 4090 [ada]: 128 multiprocessors, 128 KiB of L1 cache each, 72 MiB of
-/// L2 cache.
+/// AD102 as in the GeForce RTX 4090 [ada]: 128 multiprocessors, 128 KiB each of L1 cache and
+/// shared memory together, 72 MiB of L2 cache.
 DeviceProfile nvidiaAda() {
   DeviceProfile profile = nvidia("vulkan:nvidia-ada");
   profile.computeUnits = 128;
@@ -182,8 +183,8 @@ DeviceProfile nvidiaAda() {
   return profile;
 }
 
-/// GH100 as in the H100 SXM5 [hopper]: 132 multiprocessors, 256 KiB of L1 cache each, 50 MiB of L2
-/// cache.
+/// GH100 as in the H100 SXM5 [hopper]: 132 multiprocessors, 256 KiB each of L1 cache and shared
+/// memory together, 50 MiB of L2 cache.
 DeviceProfile nvidiaHopper() {
   DeviceProfile profile = nvidia("vulkan:nvidia-hopper");
   profile.computeUnits = 132;
@@ -193,7 +194,7 @@ DeviceProfile nvidiaHopper() {
 }
 
 /// The limits are the smaller ones of Mesa's RADV and AMD's own driver [radv, amd-windows]. The
-/// hardware has 64 KiB of local memory per workgroup and RADV offers all of it; AMD's own driver
+/// hardware has 64 KiB of shared memory per workgroup and RADV offers all of it; AMD's own driver
 /// offers 32 KiB.
 DeviceProfile amd(const char *name) {
   DeviceProfile profile = gpu(name, 64);
@@ -235,9 +236,9 @@ DeviceProfile amdRdna3() {
   return profile;
 }
 
-/// Instinct MI300X [cdna3]: 304 compute units, 32 KiB of vector cache and 64 KiB of local memory
+/// Instinct MI300X [cdna3]: 304 compute units, 32 KiB of vector cache and 64 KiB of shared memory
 /// each, 256 MiB of Infinity Cache. Subgroups always have 64 lanes. Its only Vulkan driver is RADV,
-/// which offers the hardware's local memory but not its matrix instructions.
+/// which offers the hardware's shared memory but not its matrix instructions.
 DeviceProfile amdCdna3() {
   DeviceProfile profile = amd("vulkan:amd-cdna3");
   profile.maxSharedMemoryBytes = 64 * kKiB;
@@ -248,7 +249,7 @@ DeviceProfile amdCdna3() {
 }
 
 /// The limits are the smaller ones of Mesa's ANV and Intel's own driver [anv, intel-windows]: ANV
-/// offers 64 KiB of local memory, Intel's driver 32 KiB; one storage-buffer binding has at most 1
+/// offers 64 KiB of shared memory, Intel's driver 32 KiB; one storage-buffer binding has at most 1
 /// GiB. Subgroups have 8, 16 or 32 lanes.
 DeviceProfile intel(const char *name) {
   DeviceProfile profile = gpu(name, 32);
@@ -273,8 +274,8 @@ DeviceProfile intelXeLp() {
   return profile;
 }
 
-/// Arc A770 [xe-hpg]: 32 Xe-cores, 192 KiB each of L1 cache and local memory together, 16 MiB of L2
-/// cache. The cooperative matrices are those that ANV reports for subgroups of eight lanes
+/// Arc A770 [xe-hpg]: 32 Xe-cores, 192 KiB each of L1 cache and shared memory together, 16 MiB of
+/// L2 cache. The cooperative matrices are those that ANV reports for subgroups of eight lanes
 /// [anv-matrix].
 DeviceProfile intelArc() {
   DeviceProfile profile = intel("vulkan:intel-arc");
@@ -288,8 +289,8 @@ DeviceProfile intelArc() {
 }
 
 /// Adreno 740 [turnip]: six shader processors. The limits are the smaller ones of Qualcomm's driver
-/// and Mesa's Turnip. A storage-buffer binding reaches 128 MiB, which Turnip's source calls "a
-/// hardware limit on later generations". Qualcomm does not publish cache sizes.
+/// and Mesa's Turnip. A storage-buffer binding has at most 128 MiB, which Turnip's source
+/// calls a limit of the hardware. Qualcomm does not publish cache sizes.
 DeviceProfile adreno7xx() {
   DeviceProfile profile = gpu("vulkan:adreno-7xx", 64);
   letSubgroupsVary(profile, 64, 128);
@@ -302,7 +303,7 @@ DeviceProfile adreno7xx() {
   return profile;
 }
 
-/// Mali of the Valhall generations, as in the G710 with ten cores [mali]: 16 KiB of load/store
+/// Mali from the Valhall generations on, as in the G710 with ten cores [mali]: 16 KiB of load/store
 /// cache per core, up to 2 MiB of L2 cache. The limits are those of Arm's driver [mali-limits].
 /// Workgroups of 512 invocations need kernels with few registers; 64 invocations fit with any
 /// kernel. Subgroups have 16 lanes.

@@ -1,4 +1,4 @@
-// The functions of gantry.h for traces, and the environment variables that start them.
+// The functions of gantry.h for traces, and the environment variables that control them.
 #include "engine/capi/trace_api.h"
 
 #include "engine/base/log.h"
@@ -25,8 +25,8 @@ struct Traces {
   std::unique_ptr<trace::FileRecording> recording;
   std::string path;
   std::unique_ptr<trace::FlightRecorder> flight;
-  /// One server for the socket in the user's folder (GANTRY_ATTACH in gantry.h), and one for each
-  /// TCP port.
+  /// One server for the socket in the folder of the user's sockets (GANTRY_ATTACH in gantry.h), and
+  /// one for each TCP port.
   std::vector<std::unique_ptr<trace::Server>> servers;
 };
 
@@ -37,8 +37,8 @@ Traces &traces() {
   return *instance;
 }
 
-/// Runs at the end of the process. Completes the recorded file with its index and ends the viewers'
-/// streams.
+/// Runs at the end of the process. Writes the index of the recorded file, which completes it, and
+/// ends the viewers' streams.
 void stopTraces() {
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);
@@ -61,7 +61,7 @@ Status startFile(const std::string &path) {
   const std::lock_guard<std::mutex> locked(state.mutex);
   if (state.recording != nullptr)
     return statusf(StatusCode::kFailedPrecondition,
-                   "this process is already recorded to %s; stop that recording first",
+                   "this process is already being recorded to %s; stop that recording first",
                    state.path.c_str());
   GANTRY_ASSIGN_OR_RETURN(auto recording, trace::FileRecording::start(path));
   GANTRY_RETURN_IF_ERROR(checkHostMemory());
@@ -92,7 +92,7 @@ Status startFlightFromEnvironment(const char *crashPath) {
     const auto parsed = std::from_chars(text, end, options.seconds);
     if (parsed.ec != std::errc() || parsed.ptr != end)
       return statusf(StatusCode::kInvalidArgument,
-                     "GANTRY_FLIGHT_SECONDS is '%s'; it must be a number of seconds", text);
+                     "GANTRY_FLIGHT_SECONDS is '%s'; it must be a whole number of seconds", text);
   }
   return startFlight(options);
 }
@@ -113,7 +113,8 @@ Result<uint16_t> listen(const trace::ServerOptions &options) {
   return state.servers.back()->port();
 }
 
-/// Listens on a TCP port. Implements gantry_trace_listen_tcp, and gantry_trace_listen with a host.
+/// Listens on a TCP port; on the user's own socket if `host` is "". Implements
+/// gantry_trace_listen_tcp, and gantry_trace_listen with a host.
 Result<uint16_t> listenTcp(const char *function, const char *host, uint16_t port,
                            const char *token) {
   if (token == nullptr || token[0] == '\0')

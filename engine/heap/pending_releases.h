@@ -1,4 +1,5 @@
-// The pending releases of an arena (arena.h): ranges of released buffers that work may still use.
+// The pending releases of an arena (arena.h): ranges that belonged to
+// released buffers and that submitted work may still use.
 //
 // The record of a released buffer (buffer_record.h) stays in use until its range is free again. Its
 // second part, RecordTail, contains the timeline points (types.h) to wait for. The records form a

@@ -2,11 +2,11 @@
 //
 // Class c holds ranges of c + 1 granules of 256 bytes. A range keeps its buffer record
 // (buffer_record.h), so an allocation from a size class needs neither the suballocator (tlsf.h) nor
-// a free record. A request takes a range of its own class, or of the next longer class that has
-// one, if that class is at most a quarter longer. A bitmap finds the next class that has a range.
-// The lists are last in, first out, and are linked through BufferRecord::next.
-// Ownership: the suballocator of the range's pool still counts the range as used.
-// Threads: the arena's lock guards the object. Units: bytes, and record indices.
+// a free record. A request takes a range of its own class, or else of the next longer class that
+// has a range, if its ranges are at most a quarter longer. A bitmap finds the next class that has a
+// range. The lists are last in, first out, and are linked through BufferRecord::next. Ownership:
+// the suballocator of the range's pool still counts the range as used. Threads: the arena's lock
+// guards the object. Sizes are in bytes; records are named by index.
 #pragma once
 
 #include "engine/heap/handle_table.h"
@@ -47,8 +47,8 @@ public:
     ++ranges_;
   }
 
-  /// Removes a range of the class, or of the next class that is at most a quarter longer. Returns
-  /// the range's record; kNone if there is none.
+  /// Removes a range of the class, or else of the next longer class that has a range, if its ranges
+  /// are at most a quarter longer. Returns the index of the range's record; kNone if there is none.
   uint32_t take(const HandleTable &handles, uint32_t sizeClass) {
     if (heads_[sizeClass] == kNone) {
       const uint32_t longest = sizeClass + std::min((sizeClass + 1) / 4, kCount - 1 - sizeClass);
@@ -59,8 +59,8 @@ public:
     return pop(handles, sizeClass);
   }
 
-  /// Removes a range of the class or of the next longer class that has one. Returns the range's
-  /// record; kNone if there is none.
+  /// Removes a range of the class or of the next longer class that has one. Returns the index
+  /// of the range's record; kNone if there is none.
   uint32_t takeAny(const HandleTable &handles, uint32_t sizeClass) {
     sizeClass = nextFilled(sizeClass);
     return sizeClass == kCount ? kNone : pop(handles, sizeClass);

@@ -1,15 +1,15 @@
 // The solvers' form of a planning problem: flat arrays, compressed time, half-open intervals.
 // Callers of the planner use plan.h instead.
 //
-// An item is a value of the request that has bytes. It occupies the box [begin, end) in time ×
-// [offset, offset + size) in addresses, and a solver chooses its offset. Boxes of items whose times
-// overlap must not overlap in addresses. A placement gives each item an offset. Its
-// height is the largest offset + size; a placement with a smaller height is called lower. Time is
-// compressed: only the distinct moments at which an item begins or ends are kept, numbered from 0.
-// A step is the time from one such moment to the next, so the set of live items is constant within
-// it.
+// An item is a value of the caller's request (plan.h) with at least one byte. It occupies the box
+// [begin, end) in time × [offset, offset + size) in addresses, and a solver chooses its offset.
+// Boxes of items whose times overlap must not overlap in addresses. A placement gives each item an
+// offset, a multiple of the item's alignment. Its height is the largest offset + size; a placement
+// with a smaller height is called lower. Time is compressed: only the distinct moments at which an
+// item begins or ends are kept, numbered from 0. A step is the time from one such moment to the
+// next, so the set of live items is constant within it.
 //
-// Invariants, which request_check.h and problem_builder.h establish: begin < end ≤ stepCount;
+// Invariants, which checkRequest() and buildProblem() establish: begin < end ≤ stepCount;
 // size > 0; alignments are powers of two; the sum of all (size + alignment - 1) is less than 2^64.
 //
 // Ownership: plain values. Threads: a problem does not change once it is built, so any number of
@@ -23,15 +23,15 @@
 namespace gantry::plan {
 
 struct Problem {
-  // One entry per item. alignment is empty where no item needs it.
+  // One entry per item. alignment is empty if all alignments are 1.
   std::vector<uint32_t> begin; // Step.
   std::vector<uint32_t> end;   // Step, exclusive.
   std::vector<uint64_t> size;  // Bytes.
   std::vector<uint64_t> alignment;
 
   uint32_t stepCount = 0;
-  uint64_t lowerBound = 0; // The largest sum of live sizes in one step: no placement is lower.
-  uint32_t peakStep = 0;   // The first step that reaches the lower bound.
+  uint64_t lowerBound = 0; // The largest load (loadsOf()): no placement is lower.
+  uint32_t peakStep = 0;   // The first step whose load is the lower bound.
 
   uint32_t count() const { return static_cast<uint32_t>(size.size()); }
   uint64_t alignmentOf(uint32_t item) const { return alignment.empty() ? 1 : alignment[item]; }
@@ -44,7 +44,7 @@ struct Placement {
 };
 
 /// Returns whether each size is a multiple of its item's alignment, so that items of one alignment
-/// can lie on each other without a gap.
+/// can be stacked without gaps.
 inline bool hasWholeSizes(const Problem &problem) {
   for (uint32_t i = 0; i < problem.alignment.size(); ++i)
     if (problem.size[i] % problem.alignment[i] != 0)
@@ -86,7 +86,7 @@ std::vector<Moment> compressTime(Problem &problem, const std::vector<Moment> &be
   return moments;
 }
 
-/// Returns the sum of live sizes in each step.
+/// Returns the load of each step: the sum of the sizes of its live items.
 inline std::vector<uint64_t> loadsOf(const Problem &problem) {
   std::vector<uint64_t> loads(problem.stepCount + size_t{1});
   for (uint32_t i = 0; i < problem.count(); ++i) {

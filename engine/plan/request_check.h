@@ -1,4 +1,4 @@
-// Checks a caller's planning request before a problem is built from it.
+// Checks the values of a caller's planning request before a problem is built from them.
 //
 // Threads: pure functions.
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace gantry::plan {
 
-/// Returns kInvalidArgument, with the value and the numbers, where a value is invalid; the comment
-/// of planArena() lists the cases.
+/// Returns kInvalidArgument if a value is invalid; the comment of planArena() lists the cases. The
+/// message has the value's index and the numbers that are wrong.
 Status checkRequest(const std::vector<Value> &values);
 
 } // namespace gantry::plan

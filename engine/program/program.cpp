@@ -23,7 +23,7 @@ std::vector<Port> readPorts(const Program &program,
               : "");
     }
     port.donated = metadata.values()->Get(source->value())->storage() ==
-                   artifact::Storage::transient; // Lies in the arena; no output does.
+                   artifact::Storage::transient; // Only donated inputs are; outputs never.
     ports.push_back(std::move(port));
   }
   return ports;

@@ -62,14 +62,14 @@ MISFITS = {
 }
 ENTRY = '{"tile": "baseline points=1 steps=1"}'
 MALFORMED = {
-    "": "is no JSON", "[": "is no JSON", "[" * 100000: "too deep", "[]": "is no table of measured tiles",
-    '{"gantry_tuning": "1"}': "is no table", '{"gantry_tuning": 1}': 'has no list of "devices"',
+    "": "is not JSON", "[": "is not JSON", "[" * 100000: "too deeply", "[]": "is not a table of measured tiles",
+    '{"gantry_tuning": "1"}': "is not a table", '{"gantry_tuning": 1}': 'has no list of "devices"',
     '{"gantry_tuning": 2, "devices": []}': "is of version 2",
     '{"gantry_tuning": 1, "devices": [{"profile": "p", "kernels": {}}]}': 'device 0 lacks "profile", "device"',
     '{"gantry_tuning": 1, "devices": [{"profile": "p", "device": "d", "kernels": {"k1": {}}}]}':
         'kernel "k1" of "d" has no "tile"',
     '{"gantry_tuning": 1, "devices": [{"profile": "p", "device": "d", "kernels": {"k1": 7}}]}':
-        'kernel "k1" of "d" is no object',
+        'kernel "k1" of "d" is not an object',
     '{"gantry_tuning": 1, "devices": [{"profile": "p", "device": "d", "kernels": {"k1": {"tile": "x", "ns": -1}}}]}':
         'kernel "k1" of "d" has a time that is negative',
 }
@@ -203,9 +203,9 @@ class Tuning:
 
     def bad_tables_are_kept(self):
         self.table.write_text("{")
-        self.test.refuse("is no JSON", "tune", self.model, "-p", LAVAPIPE, "-o", self.table)
+        self.test.refuse("is not JSON", "tune", self.model, "-p", LAVAPIPE, "-o", self.table)
         if self.table.read_text() != "{":
-            raise Failure("tune overwrote a file that is no table")
+            raise Failure("tune overwrote a file that is not a table")
         self.test.refuse("compiled already", "tune", self.test.artifact(LAVAPIPE))
 
 

@@ -3,7 +3,7 @@
 //
 // In these networks the order of the operators decides which tensors are alive together. The given
 // order is a plausible order of a model file, such as cell by cell or layer by layer. The same seed
-// gives the same graphs on machines with the same standard library.
+// gives the same graphs with the same compiler and standard library.
 #pragma once
 
 #include "engine/plan/order/order.h"

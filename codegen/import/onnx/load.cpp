@@ -77,9 +77,9 @@ std::vector<std::pair<std::string, std::string>> combineTraining(onnx::ModelProt
     const std::string place =
         "the update binding of \"" + binding.key() + "\" to \"" + binding.value() + "\"";
     if (!initializers.contains(binding.key()))
-      failBadInput(place + ": \"" + binding.key() + "\" is no initializer");
+      failBadInput(place + ": \"" + binding.key() + "\" is not an initializer");
     if (!outputs.contains(binding.value()))
-      failBadInput(place + ": \"" + binding.value() + "\" is no output");
+      failBadInput(place + ": \"" + binding.value() + "\" is not an output");
     if (!bound.insert(binding.key()).second)
       failBadInput(place + ": the initializer is bound twice");
     updates.push_back({binding.key(), binding.value()});

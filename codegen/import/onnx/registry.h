@@ -2,9 +2,9 @@
 //
 // Each operator family is one file in operators/, which adds its operators with one of the
 // functions below. To add an operator, write void importX(ImportContext &, const Node &) in its
-// family's file and add a line to the function at the end of that file. An importer handles every
-// version of its operator; node.opset() returns the version of the operator set that the model
-// uses. Thread safety: the table is constant.
+// family's file, add a line to the function at the end of that file, and add a row to the table in
+// operand_types.cpp. An importer handles every version of its operator; node.opset() returns the
+// version of the operator set that the model uses. Thread safety: the table is constant.
 #pragma once
 
 #include "llvm/ADT/StringMap.h"

@@ -7,9 +7,10 @@
 // reads it. The peak is the largest sum of bytes that are alive, or needed (memory_trial.h), while
 // one dispatch runs. The search begins with the largest tensors that are alive at the peak. From
 // such a tensor it follows readers forwards to possible ends of a chain. From each end it goes
-// backwards over the operators whose results only the chain reads. It predicts the peak and the
-// additional arithmetic of each chain for several numbers of strips. The prediction is an estimate;
-// the pass measures the best plans (memory_trial.h).
+// backwards over the operators whose results only the chain reads (with StripGoal::mayRepeat, over
+// any operators whose results it reads). It predicts the peak and the additional arithmetic of each
+// chain for several numbers of strips. The prediction is an estimate; the pass measures the best
+// plans (memory_trial.h).
 //
 // Thread safety: pure functions.
 #pragma once
@@ -34,10 +35,11 @@ struct StripGoal {
   double maxPeak = 0;
   /// The peak to reach, in bytes: a plan with a lower peak is no better. If targetBytes is 0,
   /// StripPlan::peakBytes is the peak of the whole program. Otherwise it is the peak while the
-  /// chain runs, because later chains may lower the peak elsewhere.
+  /// chain runs: the pass repeats the search, and the chains that it finds then may lower the peak
+  /// elsewhere.
   uint64_t targetBytes = 0;
   int64_t minRows = 1;          // The smallest number of rows of a strip.
-  int64_t minStripElements = 0; // The smallest number of elements of a strip of a stored tensor.
+  int64_t minStripElements = 0; // The smallest number of elements of a strip of a StoredTensor.
 };
 
 /// A chain, a number of strips, and what they are predicted to achieve.
@@ -49,8 +51,8 @@ struct StripPlan {
   double cost = 0;        // The additional operations plus the cost of additional dispatches.
 };
 
-/// Returns the plans that meet the goal. The first has the lowest predicted peak; where peaks are
-/// almost equal, the one with the lowest cost comes first.
+/// Returns the plans within the limits of the goal. The first has the lowest predicted peak; where
+/// peaks are almost equal, the one with the lowest cost comes first.
 std::vector<StripPlan> findStripPlans(const MemoryTrial &trial, const StripGoal &goal);
 
 } // namespace gantry::codegen

@@ -11,7 +11,7 @@ namespace {
 
 using Points = uint64_t[kMaxTimelines];
 
-// Returns whether the request can have the range of a pending record.
+// Returns whether the range of a pending record can serve the request.
 bool fits(ArenaAccess &access, uint32_t index, const BufferRequest &request, uint64_t sizeBytes) {
   const BufferRecord &record = access.record(index);
   const uint64_t bytes = access.rangeBytesOf(index);
@@ -19,13 +19,13 @@ bool fits(ArenaAccess &access, uint32_t index, const BufferRequest &request, uin
   if (bytes < sizeBytes || (offsetOf(place) & (request.alignment - 1)) != 0)
     return false;
   // A dedicated slab is not cut; it fits if at most a ninth of it is wasted. A slab that compaction
-  // empties gets no new buffers.
+  // is emptying gets no new buffers.
   return record.pool == kDedicatedPool ? bytes - sizeBytes <= sizeBytes / 8
                                        : slabOf(place) != access.pool(record.pool).avoidedSlab;
 }
 
-// Returns the record of the shortest range that fits and whose points all lie at or before
-// `points`; kNone if there is none.
+// Returns, of the kMaxTries oldest pending records, the one with the shortest range that fits and
+// whose points all lie at or before `points`; kNone if there is none.
 uint32_t findBest(ArenaAccess &access, const BufferRequest &request, const Points &points) {
   const HandleTable &handles = access.handles();
   const uint64_t size = roundUp(request.sizeBytes, uint64_t{1} << kGranuleLog2);
@@ -76,14 +76,15 @@ void joinNeighbours(ArenaAccess &access) {
     const uint32_t freed = joinWithNext(access, i);
     if (freed == kNone)
       i = handles.tail(i).newerPending;
-    else // The range left its place in the list. The walk goes on after the range before it.
+    else // The range left its place in the list. The walk goes on after the range before it,
+         // or from the oldest range if that one is gone too.
       i = older == kNone || older == freed ? access.pending().oldest()
                                            : handles.tail(older).newerPending;
   }
 }
 
 // Shortens the range of a record to sizeBytes. The rest becomes a pending range with the same
-// points. If the host has no memory for its record, the range stays whole.
+// points. If there is no rest, or the host has no memory, the range stays whole.
 void cut(ArenaAccess &access, uint32_t index, uint64_t sizeBytes) {
   Tlsf &tlsf = access.pool(access.record(index).pool).tlsf;
   const uint32_t spare = access.takeRecord();

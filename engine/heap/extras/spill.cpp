@@ -128,7 +128,7 @@ HeapCode Spill::spillClaimed(BufferHandle buffer) {
     ArenaAccess access(arena);
     place = access.placeOf(index);
     sizeBytes = access.record(index).sizeBytes;
-    // The copy waits for the device's timeline only.
+    // The copy waits for timeline 0, the device's own, so only the others are checked.
     if (place != kNoPlace && isInUse(components, access.record(index), index, 1))
       return HeapCode::kBusy;
   }
@@ -165,8 +165,9 @@ HeapCode Spill::spillClaimed(BufferHandle buffer) {
   return HeapCode::kOk;
 }
 
-// Spills the smallest spillable buffer of the kind with at least pressure.sizeBytes bytes, else the
-// largest one. Returns kExhausted if there is none.
+// Of the spillable buffers of pressure.kind, spills the smallest that has at least
+// pressure.sizeBytes bytes, or else the largest. Returns kExhausted if there is none, or if it is
+// in use by then.
 HeapCode Spill::spillForPressure(const Pressure &pressure) {
   HeapComponents &components = heap_.components();
   BufferHandle best;

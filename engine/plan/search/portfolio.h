@@ -5,8 +5,8 @@
 // short searches find placements that one long search misses (Gomes, Selman & Kautz 1998, "Boosting
 // combinatorial search through randomization"). The lengths of the slices follow Luby, Sinclair &
 // Zuckerman 1993. The first slices use each pair of a step rule and an item rule once; later slices
-// repeat the pairs with other random seeds. Lengths are counted in nodes of the search, not in
-// time, so equal problems give equal results.
+// repeat the pairs with random changes of the weights, each with another seed. Lengths are counted
+// in nodes of the search, not in time, so equal problems give equal results.
 //
 // Threads: one at a time per object.
 #pragma once

@@ -3,7 +3,7 @@
 //
 // The skyline is the upper contour of all placed items, as a function of time. Its lowest valley is
 // its lowest span of constant height; the valley's edges are the higher spans on both sides, or on
-// one side at the begin or end of time. Among the items whose lifetimes lie within the
+// one side at the beginning or end of time. Among the items whose lifetimes lie within the
 // valley, the item of the highest rank (the caller's priority) goes to the valley's floor. If no
 // item fits, the valley is filled up to the lower of its two edges, and that space is wasted. The
 // heuristic follows Burke, Kendall & Whitwell 2004, "A new placement heuristic for the orthogonal
@@ -12,11 +12,12 @@
 // the graphs of most models then reach the lower bound, the largest sum of live sizes.
 //
 // An index (valley_index.h) finds the item for a valley; it typically visits some dozens of nodes,
-// where a scan would visit all live items. Memory: about 100 bytes per item, including two indices:
-// one by begin, and one by end, which is an index by begin in mirrored (reversed) time.
+// where a scan would visit all items that are not placed yet. Memory: about 100 bytes per item,
+// including two indices: one by begin, and one by end, which is an index by begin in mirrored
+// (reversed) time.
 //
-// Alignments are kept. Threads: one
-// object serves one thread. Deterministic, because ranks are unique.
+// Offsets respect the items' alignments. Threads: one at a time per object. Deterministic, because
+// ranks are unique.
 #pragma once
 
 #include "engine/plan/problem.h"

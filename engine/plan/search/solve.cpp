@@ -7,7 +7,7 @@ namespace gantry::plan {
 
 namespace {
 
-/// The greedy placement may spend 1 / kGreedyDivisor of the work.
+/// The greedy placement may spend 1 / kGreedyDivisor of the meter's limit.
 constexpr uint64_t kGreedyDivisor = 4;
 
 /// Rounds each size up to a multiple of the item's alignment. Every placement of the result is also
@@ -18,7 +18,7 @@ Problem roundedToOwnAlignment(Problem problem) {
   return problem;
 }
 
-/// Always finds a placement, even if the meter is exhausted at once.
+/// Always finds a placement, even if the meter is already exhausted.
 Placement placeGreedily(const Problem &problem, WorkMeter &meter) {
   if (problem.count() == 0)
     return {};

@@ -9,10 +9,10 @@ namespace gantry::plan {
 
 namespace {
 
-/// Upper limit on the memory of a search whose depth is the number of items, in bytes.
+/// Upper limit, in bytes, on the memory of a search whose depth is the number of items.
 constexpr uint64_t kMaxBytes = uint64_t{512} << 20;
-/// Upper limits on heights, in units: sums of two heights must fit 64 bits, or 32 bits in the
-/// engine `narrow`.
+/// Upper limits on heights, in units of unitOf() bytes (item_table.h): sums of two heights must fit
+/// 64 bits, or 32 bits in the engine `narrow`.
 constexpr uint64_t kMaxUnits = uint64_t{1} << 61;
 constexpr uint64_t kMaxNarrowUnits = uint64_t{1} << 29;
 

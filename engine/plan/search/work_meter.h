@@ -2,8 +2,8 @@
 //
 // A unit of work is the examination of one item to be placed, which takes 10 to 30 ns. A limit in
 // units stops a search at the same point on every machine and in every run; a clock does not. A
-// caller that does not need reproducible results may add a deadline. The meter reads the clock once
-// in kUnitsPerReading units.
+// caller that does not need reproducible results may add a deadline. With a
+// deadline, the meter reads the clock once every kUnitsPerReading units.
 //
 // Threads: one at a time per object.
 #pragma once
@@ -47,7 +47,7 @@ public:
     meter.nextReading_ = 0;
     return meter;
   }
-  /// Adds the work that a part has spent.
+  /// Adds the work that a part has spent, and takes over whether it saw the deadline pass.
   void settle(const WorkMeter &part) {
     spent_ += part.spent_;
     late_ = late_ || part.late_;

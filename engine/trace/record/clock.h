@@ -3,10 +3,11 @@
 //
 // TickClock reads the processor's counter and the system's monotonic clock together, in start() and
 // in each advance(), and interpolates linearly between two readings. The result is exact at the
-// readings and needs no known rate of the counter. The last three readings are kept, so ticks that
-// lie before the second-to-last reading are converted as they were before the last advance(). A
+// readings and needs no known rate of the counter. The last three readings are kept, so ticks
+// between the first and the second of them are converted as they were before the last advance(). A
 // later tick therefore never gives an earlier time, even if an advance() lies between the two
-// conversions. Ticks after the last reading are extrapolated, without this guarantee.
+// conversions. Ticks before the first or after the last kept reading are extrapolated, without this
+// guarantee.
 //
 // DeviceClock interpolates in the same way between the ClockEvents of one device.
 //
@@ -40,8 +41,8 @@ public:
     scale_ = static_cast<uint64_t>((static_cast<unsigned __int128>(now_.ns - before_.ns) << 32) /
                                    (now_.ticks - before_.ticks));
   }
-  /// Returns the nanoseconds from start() to these ticks; 0 for ticks before start(), and for all
-  /// ticks before the first advance().
+  /// Returns the nanoseconds from start() to these ticks; 0 for ticks before start(). Until
+  /// advance() has been called once, the result is 0 for all ticks.
   uint64_t toNs(uint64_t ticks) const {
     if (ticks >= before_.ticks)
       return before_.ns - originNs_ + scaled(ticks - before_.ticks, scale_);
@@ -82,8 +83,8 @@ private:
 
 class DeviceClock {
 public:
-  /// Adds a record that correlates the two clocks. Records must be added in the order of the
-  /// capture.
+  /// Adds a record that correlates the two clocks. Records must be added in the order in
+  /// which they lie in the capture, with ascending deviceNs.
   void add(const ClockEvent &event) { points_.push_back(event); }
   bool isKnown() const { return !points_.empty(); }
   /// Converts a time of the device's clock to the host's clock, both in nanoseconds. Interpolates

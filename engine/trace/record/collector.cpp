@@ -28,8 +28,9 @@ constexpr std::chrono::microseconds kIdlePause{4000};
 constexpr std::chrono::microseconds kQuietPause{16000};
 
 constexpr uint64_t kReleaseEvery = 2048; // Number of events after which ring space is released.
-constexpr uint64_t kSnapshotPauseNs = 200'000'000; // Min time between snapshots after drops.
-constexpr size_t kRingsAtCrash = 1024;             // Max number of rings in a crash; see start().
+constexpr uint64_t kSnapshotPauseNs =
+    200'000'000; // Min time between snapshots after drops, except in a whole pass.
+constexpr size_t kRingsAtCrash = 1024; // Rings that a crash can list; see start().
 constexpr uint64_t kCrashPollNs = 1'000'000;
 
 constinit thread_local bool isCollectorThread = false;
@@ -171,7 +172,7 @@ void Collector::stop() { detail::setOn(false); }
 
 void Collector::describe(const std::vector<AttachedSink *> &sinks) {
   described_ = sinks;
-  // Each thread gets another kThread event, for the new sinks.
+  // Each thread gets another kThread event, because the described sinks need it.
   detail::listRings(rings_);
   for (detail::ThreadRing *ring : rings_)
     ring->known = false;
@@ -262,8 +263,8 @@ void Collector::mergeRings(uint64_t ticks) {
   for (detail::ThreadRing *ring : rings_)
     ring->head = ring->ring.head();
   clock_.advance(); // The events to merge are older than this reading of the clocks.
-  // Drops before these heads are counted by now, so each loss is reported before the events that
-  // follow it.
+  // A thread counts a drop before it publishes a later event. All drops before these heads are
+  // therefore counted by now, and each loss is reported before the events that follow it.
   for (detail::ThreadRing *ring : rings_)
     reportDrops(*ring);
   for (;;) {
@@ -326,7 +327,8 @@ void Collector::reportDrops(detail::ThreadRing &thread) {
   const Ring::Drops drops = thread.ring.drops();
   if (drops.events == thread.reported.events)
     return;
-  uint64_t ticks = readTicks(); // Replaced by the time of the first event that is not merged yet.
+  uint64_t ticks =
+      readTicks(); // Replaced by the time of the first event that is not merged yet, if any.
   for (detail::ThreadRing *ring : rings_)
     if (const EventHeader *next = ring->ring.peek(&ring->position, ring->head))
       ticks = std::min(ticks, next->timeNs);

@@ -76,10 +76,10 @@ TEST(Training, WrongTrainingInformationIsRefused) {
   ModelBuilder noInitializer = trainable();
   noInitializer.model.mutable_training_info(0)->mutable_update_binding(0)->set_key("x");
   expectRefused(noInitializer,
-                "the update binding of \"x\" to \"w_next\": \"x\" is no initializer");
+                "the update binding of \"x\" to \"w_next\": \"x\" is not an initializer");
   ModelBuilder noOutput = trainable();
   noOutput.model.mutable_training_info(0)->mutable_update_binding(0)->set_value("z");
-  expectRefused(noOutput, "\"z\" is no output");
+  expectRefused(noOutput, "\"z\" is not an output");
   ModelBuilder boundTwice = trainable();
   *boundTwice.model.mutable_training_info(0)->add_update_binding() =
       boundTwice.model.training_info(0).update_binding(0);

@@ -447,7 +447,7 @@ private:
   }
 
   /// Makes every tensor that no operator reads an output, and sometimes others too. An input of the
-  /// model is no output.
+  /// model is not an output.
   void addOutputs() {
     for (size_t i = result_.inputs.size(); i < pool_.size(); ++i)
       if (!pool_[i].isRead || chance(0.08)) {

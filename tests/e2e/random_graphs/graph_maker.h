@@ -11,7 +11,7 @@
 namespace gantry::test {
 
 struct GraphCase {
-  std::string what;  // The operators in order: "[1, 8, 5, 5] Slice Concat(1) Relu …".
+  std::string what;  // The inputs' shapes and the operators: "[1, 8, 5, 5] Slice(2) Relu …".
   std::string model; // The bytes of an .onnx file.
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;      // The expected ones.

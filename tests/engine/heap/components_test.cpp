@@ -1,6 +1,6 @@
 // Tests of the retention policy (engine/heap/retention.h), alone and in a heap, of the counters of
-// live bytes (engine/heap/counters.h), and of records whose generations are used up
-// (engine/heap/buffer_record.h).
+// live bytes (engine/heap/counters.h), of records whose generations are used up
+// (engine/heap/buffer_record.h), and of the reuse of slabs (engine/heap/growth.h).
 #include "engine/heap/counters.h"
 #include "engine/heap/heap_components.h"
 #include "engine/heap/retention.h"
@@ -114,8 +114,8 @@ TEST_F(HeapTest, RepeatedStepsAllocateNoNewSlabs) {
   EXPECT_EQ(step(), 0U);
 }
 
-// An empty slab of the large pool (buffers above 64 KiB) serves the small pool, and vice versa: at
-// once if its own pool has no used range (growth.h, step 2b).
+// An empty slab of the large pool (buffers above 64 KiB) serves the small pool, and vice versa,
+// even before the target is exceeded, if its own pool has no used range (growth.h, step 2b).
 TEST_F(HeapTest, EmptySlabsAreReusedInOtherPools) {
   const auto fill = [&](uint64_t sizeBytes) {
     const uint64_t before = gpu->counts().allocations;
@@ -134,8 +134,8 @@ TEST_F(HeapTest, EmptySlabsAreReusedInOtherPools) {
   EXPECT_EQ(fill(16 * kKiB), 0U);
 }
 
-// Allocates random sizes over a wide range, with a bounded sum. The heap becomes quick
-// (retention.h) and keeps its slabs.
+// Allocates random sizes over a wide range, with a bounded sum. The memory kind becomes
+// quick (retention.h), and the heap keeps its slabs.
 TEST_F(HeapTest, KeepsSlabsAfterManyRetakes) {
   test::FakeConfig config;
   config.heaps[0].sizeBytes = uint64_t{1} << 40;

@@ -1,6 +1,6 @@
 // FaultScenario: creates a heap, uses most of its functions and destroys it, for tests that inject
-// faults. After each call that fails it checks that live buffers are as before. It counts the calls
-// that failed.
+// faults. After each call that fails it checks that the number and the bytes of live buffers are
+// as before, and that the heap is valid. It counts the calls that failed.
 #pragma once
 
 #include "engine/heap/extras/compaction.h"
@@ -27,7 +27,7 @@ inline double cpuMs() {
 class FaultScenario {
 public:
   /// `lossy`: the test may lose the device, so calls may fail with kDeviceLost. limitBytes limits
-  /// each of the device's heaps; 0: no limit.
+  /// each memory heap of the device; 0: no limit.
   FaultScenario(std::shared_ptr<device::Device> gpu, const HostAllocator &host, bool lossy,
                 uint64_t limitBytes = 0)
       : gpu_(std::move(gpu)), lossy_(lossy) {

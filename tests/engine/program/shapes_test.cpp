@@ -1,4 +1,5 @@
-// Tests how symbols (dynamic sizes) take their values from input shapes, and the error messages.
+// Tests of shapes.h: the values that symbols (dynamic sizes) take from input shapes, the sizes of
+// tensors in bytes, and the error messages.
 #include "engine/program/shapes.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"

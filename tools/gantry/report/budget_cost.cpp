@@ -29,7 +29,7 @@ BudgetCost measureBudget(const std::string &model, const std::string &fitted,
                          CompileRequest request) {
   request.memoryBudget = 0;
   request.dumpNative = request.dumpIr = request.dumpIrPass = request.dumpSpirv =
-      ""; // This compilation must not overwrite the dumps of the first one.
+      ""; // This compilation must not overwrite the other's dumps.
   const auto whole = UnnamedFile::temporary();
   if (!whole.isOk())
     throw ToolError(ExitCode::kIo, whole.status().message());
@@ -54,7 +54,8 @@ BudgetCost measureBudget(const std::string &model, const std::string &fitted,
     withNs.push_back(timeOf(with));
     withoutNs.push_back(timeOf(without));
     ratios.push_back(withNs.back() / withoutNs.back());
-    progress.update("measuring the budget", ratios.size(), std::max(ratios.size(), kMinRuns));
+    progress.update("measuring the cost of the budget", ratios.size(),
+                    std::max(ratios.size(), kMinRuns));
   }
   return {with.deviceInfo().name, spreadOf(withNs).median, spreadOf(withoutNs).median,
           spreadOf(ratios).median, ratios.size()};

@@ -1,7 +1,7 @@
 // Lists what changed between two compilations of a model, for `gantry inspect NEW --compare OLD`.
 // The arena is the memory of the tensors that exist only during a run; its lower bound is the
-// largest sum of the sizes of tensors that are alive at one command; a stage is the commands
-// between two barriers. Threads: pure functions.
+// largest sum of the sizes of tensors that are alive at one command; a stage consists of the
+// commands between two barriers. Threads: pure functions.
 #pragma once
 
 #include "tools/gantry/io/description.h"
@@ -13,7 +13,7 @@ namespace gantry::tool {
 
 struct PlanChange {
   std::string what;        // "arena", "/features/3/Conv_output_0" (a tensor), "Conv_3" (a command)
-  std::string before, now; // Text with units; "-" if `what` does not exist in this compilation.
+  std::string before, now; // Text with units; "-" if `what` does not exist in that compilation.
   int64_t growth = 0;      // Growth in bytes; 0 for a row whose figures are not in bytes.
 };
 

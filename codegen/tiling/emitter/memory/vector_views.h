@@ -24,18 +24,20 @@ mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
 bool mayBeVectors(mlir::RankedTensorType type, LayoutAttr layout);
 
 /// Returns whether a tensor may be accessed in aligned groups of four elements: mayBeVectors()
-/// holds, and each group lies inside the tensor (in a part of a larger tensor, inside one of the
-/// part's rows). divisors: for each dimension, a number that divides its extent; only those of
-/// dynamic dimensions are used. If the list is empty, nothing is known of dynamic extents.
+/// holds, and each group lies inside the tensor. In a part of a larger tensor, each group must lie
+/// inside one row of the part: one of its longest ranges of memory without a gap. divisors: for
+/// each dimension, a number that divides its extent; only those of dynamic dimensions are used. If
+/// the list is empty, nothing is known of dynamic extents.
 bool hasVectorView(mlir::RankedTensorType type, LayoutAttr layout,
                    llvm::ArrayRef<int64_t> divisors = {});
 
-/// Returns whether a tensor may be read in aligned groups of four elements of which the last may
-/// lie partly beyond the tensor's end. Only texel buffers may be read in this way: the runtime
-/// rounds them up to whole texels.
+/// Returns whether a texel buffer may be read in aligned groups of four elements, where the last
+/// group may lie partly beyond the tensor's end. The runtime rounds texel buffers up to whole
+/// texels; other buffers must not be read in this way, which the caller checks.
 bool isPaddedView(mlir::RankedTensorType type, LayoutAttr layout);
 
-/// Packs elements into a vector of type `type`, or four bytes into a word if `type` is i32.
+/// Packs elements into a vector of type `type`, or four bytes or bools into a word if `type` is
+/// i32.
 mlir::Value packVector(mlir::OpBuilder &builder, mlir::Location loc,
                        llvm::ArrayRef<mlir::Value> elements, mlir::Type type);
 

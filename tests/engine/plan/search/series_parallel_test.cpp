@@ -1,5 +1,6 @@
-// Tests SeriesParallel, which joins items to larger rectangles, called boxes: which joins it makes,
-// and that every placement of the boxes expands to a valid placement of the items.
+// Tests SeriesParallel, which joins items to larger rectangles, called boxes. The tests check which
+// items are joined, and that every placement of the boxes expands to a valid placement of the
+// items.
 #include "engine/plan/search/series_parallel.h"
 #include "engine/plan/random.h"
 #include "tests/support/plan_instances.h"
@@ -16,7 +17,7 @@ using test::faultOf;
 using test::Interval;
 using test::problemOf;
 
-/// Places all boxes on top of each other, which is always valid.
+/// Places all boxes on top of each other, which is valid if no box has an alignment.
 Placement stacked(const Problem &problem) {
   Placement placement;
   for (const uint64_t size : problem.size) {
@@ -26,7 +27,7 @@ Placement stacked(const Problem &problem) {
   return placement;
 }
 
-/// Checks the offsets and ignores the height: a box whose parts have different sizes may be higher
+/// Checks the offsets and ignores the height: a box whose parts have different sizes may be taller
 /// than its items.
 void expectValid(const Problem &problem, Placement placement) {
   placement.height = 0;
@@ -64,13 +65,13 @@ TEST(SeriesParallel, UnequalSizesJoinWithinTheToleranceOnly) {
 }
 
 TEST(SeriesParallel, APrematureJoinIsTakenApart) {
-  // The two items that begin at 3 have equal lifetimes and would join to one box of 100 bytes. This
-  // box could not join further: the two items that end at 3 begin at different moments, so they do
-  // not join to a box of 100 bytes. Each item that begins at 3 must instead join the item of its
-  // own size that ends at 3.
-  const Problem problem = problemOf({{0, 3, 60}, {1, 3, 40}, {3, 5, 60}, {3, 5, 40}, {0, 1, 40}});
+  // The two items that begin at 3 have equal lifetimes and join to one box of 100 bytes. This box
+  // cannot join further: the two items that end at 3 begin at different moments, so they do not
+  // join to a box of 100 bytes. Each item that begins at 3 must instead join the item of its own
+  // size that ends at 3.
+  const Problem problem = problemOf({{0, 3, 60}, {1, 3, 40}, {3, 5, 60}, {3, 5, 40}});
   const SeriesParallel joined(problem, 0);
-  EXPECT_EQ(joined.reduced().count(), 1u);
+  EXPECT_EQ(joined.reduced().count(), 2u);
   const Placement placement = joined.expand(stacked(joined.reduced()));
   EXPECT_EQ(faultOf(problem, placement), "");
   EXPECT_EQ(placement.height, 100u);
