@@ -86,13 +86,12 @@ Sizes blocksFor(const KernelExtents::Span &span) {
   Sizes sizes;
   const int64_t extent = span.extent;
   if (span.isDynamic) {
-    for (int64_t size = extent < kVectorElements ? 1 : kVectorElements;
+    for (int64_t size = extent < kVectorWidth ? 1 : kVectorWidth;
          size <= std::min(extent, kMaxBlockExtent); size *= 2)
       sizes.push_back(size);
     return sizes;
   }
-  for (int64_t size = kVectorElements; size <= std::min(extent, kMaxBlockExtent);
-       size += kVectorElements)
+  for (int64_t size = kVectorWidth; size <= std::min(extent, kMaxBlockExtent); size += kVectorWidth)
     if (extent % size == 0)
       sizes.push_back(size);
   const auto add = [&](int64_t size) {
@@ -191,13 +190,13 @@ void LaneTiles::addOuterProducts(TileShape tile, size_t lane, size_t block) {
     tile.result[lane] = evenSize(space[lane].extent, tile.lanes, std::min(room, kMaxLaneExtent));
     add(tile);
     // The last run of a static extent may be partial, except in tiles with one dimension.
-    if (lane + 1 == space.size() && (space[lane].divisor % kVectorElements == 0 ||
-                                     (!space[lane].isDynamic && space.size() > 1))) {
-      tile.run = kVectorElements; // A run is one vector.
+    if (lane + 1 == space.size() &&
+        (space[lane].divisor % kVectorWidth == 0 || (!space[lane].isDynamic && space.size() > 1))) {
+      tile.run = kVectorWidth; // A run is one vector.
       const int64_t runs =
-          std::clamp<int64_t>(room / kVectorElements, 1, kMaxLaneExtent / kVectorElements);
-      const int64_t vectors = (space[lane].extent + kVectorElements - 1) / kVectorElements;
-      tile.result[lane] = kVectorElements * evenSize(vectors, tile.lanes, runs);
+          std::clamp<int64_t>(room / kVectorWidth, 1, kMaxLaneExtent / kVectorWidth);
+      const int64_t vectors = (space[lane].extent + kVectorWidth - 1) / kVectorWidth;
+      tile.result[lane] = kVectorWidth * evenSize(vectors, tile.lanes, runs);
       add(tile);
     }
   }
@@ -240,14 +239,14 @@ void LaneTiles::addStreams() {
     for (int64_t count : {4, 8, 16, 32, 64}) {
       for (size_t vectors = 0; vectors < space.size(); ++vectors) {
         // In a tile with one dimension, the elements after the last whole vector may be a tail.
-        const bool isWhole = space[vectors].divisor % kVectorElements == 0;
+        const bool isWhole = space[vectors].divisor % kVectorWidth == 0;
         if ((!isWhole && (space.size() > 1 || space[vectors].extent < kMinWithTail)) ||
             space[merged].extent < tile.lanes)
           continue;
-        tile.run = vectors == merged ? kVectorElements : 1;
+        tile.run = vectors == merged ? kVectorWidth : 1;
         tile.result.assign(space.size(), 1);
-        tile.result[vectors] = kVectorElements;
-        tile.result[merged] = vectors == merged ? count : count / kVectorElements;
+        tile.result[vectors] = kVectorWidth;
+        tile.result[merged] = vectors == merged ? count : count / kVectorWidth;
         add(tile);
       }
     }

@@ -27,9 +27,9 @@ constexpr int64_t kMinShiftedRow = 24;
 int64_t divideRow(TileShape &tile, int64_t length, int64_t lanes, TileKind kind) {
   tile.rowLength = length;
   tile.lanes = tile.rowLength >= 2 * lanes ? lanes : 1;
-  tile.shiftedRows = kind == TileKind::kTexel && tile.rowLength % kVectorElements != 0 &&
+  tile.shiftedRows = kind == TileKind::kTexel && tile.rowLength % kVectorWidth != 0 &&
                      tile.rowLength >= kMinShiftedRow;
-  tile.run = tile.rowLength % kVectorElements == 0 || tile.shiftedRows ? kVectorElements : 1;
+  tile.run = tile.rowLength % kVectorWidth == 0 || tile.shiftedRows ? kVectorWidth : 1;
   const int64_t perLane = (tile.coveredRow() / tile.run + tile.lanes - 1) / tile.lanes * tile.run;
   // A shifted row may need one run more than a row of the same length that begins with a whole
   // vector. The limit is higher by this run, so that such a row is not divided into chunks (parts
@@ -89,7 +89,7 @@ std::vector<TileShape> reducedRowTiles(func::FuncOp kernel, const DeviceProfile 
   });
   OpOperand *row = only && isOne ? rowOperandOf(only) : nullptr;
   const int64_t length = row ? reductionExtentsOf(only).front() : 0;
-  if (length < 2 * kVectorElements) // A dynamic length is negative.
+  if (length < 2 * kVectorWidth) // A dynamic length is negative.
     return {};
   TileShape tile;
   tile.result.assign(cast<RankedTensorType>(kernel.getResultTypes().front()).getRank(), 1);

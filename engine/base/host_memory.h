@@ -157,7 +157,7 @@ public:
 /// loads, without a search for its segment.
 ///
 /// Elements need not be copyable. They begin as zero bytes, and their destructors do not run.
-/// Threads: grow() by one thread at a time; find() and operator[] by any thread at any time.
+/// Threads: grow() by one thread at a time; operator[] by any thread at any time.
 template <typename T, uint32_t kFirstLog2 = 10> class SegmentedArray {
   static_assert(std::is_trivially_destructible_v<T> && sizeof(T) % alignof(T *) == 0);
   static constexpr uint32_t kMaxSegments = 21;
@@ -202,13 +202,6 @@ public:
   T &operator[](uint32_t index) const {
     return table_.load(
         std::memory_order_acquire)[index >> kFirstLog2][index & ((1U << kFirstLog2) - 1)];
-  }
-
-  /// The element at `index`, or nullptr if index is not below capacity().
-  T *find(uint32_t index) const {
-    if (index >= capacity())
-      return nullptr;
-    return &(*this)[index];
   }
 
 private:

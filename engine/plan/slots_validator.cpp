@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace gantry::plan {
 
@@ -17,10 +18,6 @@ struct Edge {
   bool isStart; // At equal offsets, ends come before starts.
   uint32_t slot;
   const SlotUse *use;
-
-  bool operator<(const Edge &other) const {
-    return std::pair(offset, isStart) < std::pair(other.offset, other.isStart);
-  }
 };
 
 /// Checks a slot alone and appends the edges of its uses.
@@ -29,7 +26,7 @@ Status checkSlot(const Slot &slot, uint32_t number, const Plan &plan, std::vecto
   if (slot.alignment == 0 || offset % slot.alignment != 0)
     return statusf(StatusCode::kInternal,
                    "the plan puts slot %u at %llu, which is no multiple of its alignment %llu",
-                   number, static_cast<Printable>(offset), static_cast<Printable>(slot.alignment));
+                   number, Printable{offset}, Printable{slot.alignment});
   for (const SlotUse &use : slot.uses) {
     if (use.firstUse > use.lastUse)
       return statusf(StatusCode::kInternal, "a use of slot %u ends before it begins", number);
@@ -38,70 +35,23 @@ Status checkSlot(const Slot &slot, uint32_t number, const Plan &plan, std::vecto
     const uint64_t end = use.offset + use.sizeBytes;
     if (end < use.offset || offset > plan.heightBytes || end > plan.heightBytes - offset)
       return statusf(StatusCode::kInternal,
-                     "the plan puts slot %u, of %llu bytes or more, at %llu, outside of the plan's "
-                     "height %llu",
-                     number, static_cast<Printable>(end), static_cast<Printable>(offset),
-                     static_cast<Printable>(plan.heightBytes));
+                     "the plan puts slot %u, of at least %llu bytes, at %llu; its height is %llu",
+                     number, Printable{end}, Printable{offset}, Printable{plan.heightBytes});
     edges.push_back({offset + use.offset, true, number, &use});
     edges.push_back({offset + end, false, number, &use});
   }
   return {};
 }
 
-/// The slots that use the byte that the sweep over the arena has reached.
-class SlotsAtByte {
-public:
-  explicit SlotsAtByte(size_t slots) : uses_(slots) {}
+/// The uses of one slot that contain the byte that the sweep over the arena has reached. The slot
+/// occupies the byte from the first use's begin to the last use's end.
+struct UsesAtByte {
+  std::multiset<uint32_t> firstUses, lastUses;
+};
 
-  /// Moves across an edge. Returns an error if two slots use the next byte at the same command.
-  Status cross(const Edge &edge) {
-    std::vector<const SlotUse *> &uses = uses_[edge.slot];
-    if (!uses.empty())
-      lifetimes_.erase(firstOf(uses));
-    if (edge.isStart)
-      uses.push_back(edge.use);
-    else
-      uses.erase(std::find(uses.begin(), uses.end(), edge.use));
-    if (uses.empty())
-      return {};
-    // The lifetimes in the map are disjoint, so it is enough to compare the new one with its two
-    // neighbours.
-    const Lifetime added{lastOf(uses), edge.slot};
-    const auto next = lifetimes_.lower_bound(firstOf(uses));
-    if (next != lifetimes_.end() && next->first <= added.last)
-      return overlap(edge, next->second.slot, next->first);
-    if (next != lifetimes_.begin() && std::prev(next)->second.last >= firstOf(uses))
-      return overlap(edge, std::prev(next)->second.slot, firstOf(uses));
-    lifetimes_.emplace(firstOf(uses), added);
-    return {};
-  }
-
-private:
-  struct Lifetime {
-    uint32_t last; // The last command that uses the byte.
-    uint32_t slot;
-  };
-
-  static uint32_t firstOf(const std::vector<const SlotUse *> &uses) {
-    return (*std::min_element(
-                uses.begin(), uses.end(),
-                [](const auto *a, const auto *b) { return a->firstUse < b->firstUse; }))
-        ->firstUse;
-  }
-  static uint32_t lastOf(const std::vector<const SlotUse *> &uses) {
-    return (*std::max_element(uses.begin(), uses.end(),
-                              [](const auto *a, const auto *b) { return a->lastUse < b->lastUse; }))
-        ->lastUse;
-  }
-  static Status overlap(const Edge &edge, uint32_t other, uint32_t command) {
-    return statusf(StatusCode::kInternal,
-                   "the plan lets slots %u and %u use byte %llu of the arena at command %u",
-                   std::min(edge.slot, other), std::max(edge.slot, other),
-                   static_cast<Printable>(edge.offset), command);
-  }
-
-  std::vector<std::vector<const SlotUse *>> uses_; // Per slot: its uses that contain the byte.
-  std::map<uint32_t, Lifetime> lifetimes_;         // By the first command that uses the byte.
+/// The last command at which a slot occupies the byte.
+struct Lifetime {
+  uint32_t last, slot;
 };
 
 } // namespace
@@ -113,10 +63,37 @@ Status validateSlots(const std::vector<Slot> &slots, const Plan &plan) {
   std::vector<Edge> edges;
   for (uint32_t slot = 0; slot < slots.size(); ++slot)
     GANTRY_RETURN_IF_ERROR(checkSlot(slots[slot], slot, plan, edges));
-  std::sort(edges.begin(), edges.end());
-  SlotsAtByte byte(slots.size());
-  for (const Edge &edge : edges)
-    GANTRY_RETURN_IF_ERROR(byte.cross(edge));
+  std::sort(edges.begin(), edges.end(), [](const Edge &a, const Edge &b) {
+    return std::pair(a.offset, a.isStart) < std::pair(b.offset, b.isStart);
+  });
+  std::vector<UsesAtByte> usesOf(slots.size());
+  std::map<uint32_t, Lifetime> lifetimes; // By first command; they are disjoint.
+  for (const Edge &edge : edges) {
+    auto &[firstUses, lastUses] = usesOf[edge.slot];
+    if (!firstUses.empty())
+      lifetimes.erase(*firstUses.begin());
+    if (edge.isStart) {
+      firstUses.insert(edge.use->firstUse);
+      lastUses.insert(edge.use->lastUse);
+    } else {
+      firstUses.erase(firstUses.find(edge.use->firstUse));
+      lastUses.erase(lastUses.find(edge.use->lastUse));
+    }
+    if (firstUses.empty())
+      continue;
+    const uint32_t first = *firstUses.begin(), last = *lastUses.rbegin();
+    // The lifetimes are disjoint, so only the two neighbours of the new one can overlap it.
+    auto other = lifetimes.lower_bound(first);
+    if ((other == lifetimes.end() || other->first > last) && other != lifetimes.begin())
+      --other;
+    if (other != lifetimes.end() && other->first <= last && other->second.last >= first)
+      return statusf(StatusCode::kInternal,
+                     "the plan lets slots %u and %u use byte %llu of the arena at command %u",
+                     std::min(edge.slot, other->second.slot),
+                     std::max(edge.slot, other->second.slot), Printable{edge.offset},
+                     std::max(first, other->first));
+    lifetimes.emplace(first, Lifetime{last, edge.slot});
+  }
   return {};
 }
 

@@ -59,6 +59,8 @@ class CheckHouse(unittest.TestCase):
     def test_lines_of_a_file(self):
         self.kept({"engine/a.cpp": "int a;\n" * 600})
         self.broken({"engine/a.cpp": "int a;\n" * 601}, "601 lines")
+        self.kept({"engine/plan/validator.cpp": "int a;\n" * 100})
+        self.broken({"engine/plan/validator.cpp": "int a;\n" * 101}, "101 lines; at most 100")
 
     def test_lines_of_a_function(self):
         self.kept({"engine/a.cpp": function(80) + function(80)})
@@ -158,6 +160,15 @@ class CheckHouse(unittest.TestCase):
                                    'extern "C" int cuInit_v2() {\n}\n__attribute__((noinline)) void work() {\n}\n'})
         self.broken({"codegen/a.cpp": "int size_of(int count) {\n}\n"}, "size_of: functions are named workOnThis")
         self.broken({"tests/a_test.cpp": "int A::size_of() {\n}\n"}, "size_of: functions are named workOnThis")
+
+    def test_names_of_types(self):
+        self.kept({"engine/a.h": "struct gantry_heap {\n};\nclass A final : public B {\n};\nenum class Kind : int { kOne };\n"
+                                 "template <typename T> struct Of {};\nstruct stat now() {\n}\nstd::is_same<struct tag *>;\n"
+                                 "using is_transparent = void;\nusing std::max;\nusing namespace std;\n"})
+        for text in ("struct one_range {", "class range final : public A {", "enum kind : int {", "using size_list = A",
+                     "template <typename T>\nstruct of_it {", "union both\n{"):
+            end = ";\n" if text.startswith("using") else "};\n"
+            self.broken({"codegen/a.h": f"namespace a {{\n  {text}{end}}}\n"}, "types are named NameOfIt")
 
     def test_macros(self):
         self.kept({"codegen/a.cpp": "#define GANTRY_TWICE(x) (2 * (x))\n#define XXH_INLINE_ALL\n#define VK_OLD 1\n"})

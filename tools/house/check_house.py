@@ -9,7 +9,7 @@ git failed. ROOT is a git work tree; the default is the work tree of this script
 Layout and size:
   - every folder with sources has a README.md, or one of the two folders above it has one;
   - a README.md below the root has at most 80 lines, a folder at most 40 files;
-  - a source has at most 600 lines; 800 where LONG_FILES gives the reason;
+  - a source has at most 600 lines; 800 where LONG_FILES gives the reason, 100 if SHORT_FILES names it;
   - outside tests, a function or macro (C, C++, shaders, C++ in TableGen, Python) has at most 80 lines; in shell
     scripts and in CMake, tests included;
   - the methods of a class that are defined outside of it lie in at most three sources.
@@ -18,7 +18,7 @@ Language:
   - names of C and C++ say max and min, not most and least (no kMost, mostBytes, least_, at_most, atLeast);
   - tests are named UpperCamel;
   - enumerators and constants (constexpr; const if static or at namespace level) are named kName, macros GANTRY_NAME
-    (clang-tidy checks other names);
+    types NameOfIt (clang-tidy checks other names);
   - attributes of the IR are declared in TableGen; no string in codegen's C++ contains "gantry.*".
 Others:
   - no marks of unfinished work; no paths of a developer's machine.
@@ -42,6 +42,7 @@ MAX_README_LINES = 80
 MAX_FILES = 40
 MAX_LINES = 600
 MAX_LONG_LINES = 800
+MAX_SHORT_LINES = 100
 MAX_FUNCTION_LINES = 80
 MAX_CLASS_SOURCES = 3
 # Limits on all lines of C++ in a folder, with its folders except those named here.
@@ -52,6 +53,8 @@ SEPARATE_FOLDERS = {"engine/heap/extras"}
 LONG_FILES = {"codegen/passes/Passes.td": "it is the reference of all passes",
               "engine/artifact/verify.cpp": "one class checks all tables of a program",
               "engine/include/gantry/gantry.h": "users include one header, which is also the manual of the C API"}
+# Sources that a reader must be able to check by eye: they judge every plan.
+SHORT_FILES = {"engine/plan/validator.cpp", "engine/plan/slots_validator.cpp"}
 
 MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK|not impl" r"emented|unimpl" r"emented)\b")
 OUTSIDE = re.compile(r"(?<![\w./-])/(home|root|work)/\w")
@@ -63,6 +66,10 @@ TEST_NAME = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", re.MU
 UPPER_CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*$")
 CONSTANT_NAME = re.compile(r"(k[A-Z0-9]|GANTRY_|VK_)\w*$")
 # Functions of the C API, macros that define tests, functions of CUDA's interface, and of containers.
+# A definition of a type. The C API names types gantry_name, Vulkan PFN_vkName; libraries look for is_transparent.
+TYPE_NAME = re.compile(r"^[ \t]*(?:template <[^;{]*>\s*)?(?:typedef )?(?:(?:class|struct|union|enum(?: class)?) (\w+)"
+                       r"(?: final)?\s*(?::[^:;{]*)?\{|using (\w+) =)", re.MULTILINE)
+FOREIGN_TYPE = re.compile(r"gantry_|PFN_vk|is_transparent$")
 FOREIGN_FUNCTION = re.compile(r"gantry_|TEST|TYPED_TEST|cu(blas)?[A-Z]|(push|pop)_back$|aligned_alloc$|posix_")
 # A macro with parameters or a value. One without is a switch for the header of a library, which chooses its name.
 MACRO = re.compile(r"\s*#\s*define\s+(\w+)(?=\(|\s+\S)")
@@ -145,7 +152,8 @@ class House:
 
     def check_text(self, relative, text):
         lines = text.splitlines()
-        allowed = MAX_LONG_LINES if relative.as_posix() in LONG_FILES else MAX_LINES
+        name = relative.as_posix()
+        allowed = MAX_LONG_LINES if name in LONG_FILES else MAX_SHORT_LINES if name in SHORT_FILES else MAX_LINES
         if len(lines) > allowed:
             self.find(relative, f"{len(lines)} lines; at most {allowed} are allowed, divide its responsibilities")
         for number, line in enumerate(lines, 1):
@@ -193,6 +201,11 @@ class House:
         for number, line in enumerate(cplusplus.without_comments(text, keeps_literals=False).splitlines(), 1):
             for name in SUPERLATIVE.findall(line):
                 self.find(f"{relative}:{number}", f"{name}: names say max and min")
+        for match in TYPE_NAME.finditer(cplusplus.without_comments(text, keeps_literals=False)):
+            name = match.group(1) or match.group(2)
+            if not UPPER_CAMEL.match(name) and not FOREIGN_TYPE.match(name):
+                number = text.count("\n", 0, match.start(match.lastindex)) + 1
+                self.find(f"{relative}:{number}", f"{name}: types are named NameOfIt")
         if relative.parts[0] == "codegen":
             self.check_attributes(relative, text)
         if relative.parts[0] == "tests":

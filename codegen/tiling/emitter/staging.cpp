@@ -120,15 +120,15 @@ std::optional<Box> Staging::resultBox(llvm::ArrayRef<Point> points) {
   auto type = cast<RankedTensorType>(shapes_.result().getType());
   auto shape = shapes_.shapeOf(shapes_.result());
   if (!tile_.stageResult || boxes_.empty() || !vectorTypeOf(type.getElementType(), false) ||
-      shape.empty() || !shape.back().isConstant() || shape.back().constant % kVectorElements != 0)
+      shape.empty() || !shape.back().isConstant() || shape.back().constant % kVectorWidth != 0)
     return std::nullopt;
   llvm::SmallVector<IndexList> indices;
   for (const Point &point : points)
     indices.emplace_back(point.index.begin(), point.index.end());
   Box box;
-  if (!shared_.boundingBox(indices, box) || box.size.back() % kVectorElements != 0 ||
-      space_.baseDivisor(box.start.back()) % kVectorElements != 0 ||
-      box.start.back().constant % kVectorElements != 0)
+  if (!shared_.boundingBox(indices, box) || box.size.back() % kVectorWidth != 0 ||
+      space_.baseDivisor(box.start.back()) % kVectorWidth != 0 ||
+      box.start.back().constant % kVectorWidth != 0)
     return std::nullopt;
   return box;
 }
@@ -150,10 +150,10 @@ bool Staging::storeResult(llvm::ArrayRef<Point> points, llvm::ArrayRef<Value> va
 void Staging::copyOut(const Box &box) {
   auto shape = shapes_.shapeOf(shapes_.result());
   const Type element = cast<RankedTensorType>(shapes_.result().getType()).getElementType();
-  shared_.forElements(box.size, kVectorElements, [&](llvm::ArrayRef<IndexExpr> at) {
+  shared_.forElements(box.size, kVectorWidth, [&](llvm::ArrayRef<IndexExpr> at) {
     std::vector<Point> run;
     Values vector;
-    for (int64_t j = 0; j < kVectorElements; ++j) {
+    for (int64_t j = 0; j < kVectorWidth; ++j) {
       Point point;
       IndexList conditions;
       for (size_t e = 0; e < at.size(); ++e) {

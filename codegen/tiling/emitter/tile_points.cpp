@@ -75,13 +75,13 @@ IndexExpr TilePoints::placeInMatrices(unsigned dim, int64_t point, const MatrixP
   if (dim != matrix.rows && dim != matrix.columns)
     return IndexExpr(point);
   const bool isRow = dim == matrix.rows;
-  const int64_t perBlock = isRow ? matrix.vectorsPerLane() : kVectorElements;
+  const int64_t perBlock = isRow ? matrix.vectorsPerLane() : kVectorWidth;
   const int64_t blocks = tile_.result[dim] / perBlock, inBlock = point % perBlock;
   const IndexExpr block = space_.add(space_.scale(isRow ? places.down : places.across, blocks),
                                      IndexExpr(point / perBlock));
   const IndexExpr inside =
       isRow ? space_.add(IndexExpr(inBlock * matrix.rowsPerPass()), places.row)
-            : space_.add(space_.scale(places.vector, kVectorElements), IndexExpr(inBlock));
+            : space_.add(space_.scale(places.vector, kVectorWidth), IndexExpr(inBlock));
   return space_.add(space_.scale(block, isRow ? matrix.m : matrix.n), inside);
 }
 
@@ -180,7 +180,7 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
     // Loads through texel buffers may touch elements beyond a row. A vector of four points is
     // therefore loaded if its first element exists.
     const bool byVectors = readsTexels_ && tile_.lanes == 1 && d + 1 == space.size() &&
-                           tile_.result[d] % kVectorElements == 0;
+                           tile_.result[d] % kVectorWidth == 0;
     Points next;
     for (const auto &[load, store] : llvm::zip(points.load, points.store)) {
       for (auto [j, index, inside] : llvm::enumerate(line.index, line.inside)) {
@@ -191,7 +191,7 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
           stored.guard = guards_.with(stored.guard, inside, never);
           // Loads along the lanes' dimension need no guard, because runs are moved inside.
           if (byVectors)
-            moved.guard = guards_.with(moved.guard, line.inside[j - j % kVectorElements], never);
+            moved.guard = guards_.with(moved.guard, line.inside[j - j % kVectorWidth], never);
           if (!tile_.hasLanesAlong(d))
             moved.guard = byVectors ? guards_.withPartial(moved.guard, inside,
                                                           Guards::Partial::kElement, never)

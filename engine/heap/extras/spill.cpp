@@ -165,9 +165,8 @@ HeapCode Spill::spillClaimed(BufferHandle buffer) {
   return HeapCode::kOk;
 }
 
-// Of the spillable buffers of pressure.kind, spills the smallest that has at least
-// pressure.sizeBytes bytes, or else the largest. Returns kExhausted if there is none, or if it is
-// in use by then.
+// Spills one spillable buffer of pressure.kind: the smallest that has at least pressure.sizeBytes
+// bytes, or else the largest. Returns kExhausted if there is none, or if it is in use by then.
 HeapCode Spill::spillForPressure(const Pressure &pressure) {
   HeapComponents &components = heap_.components();
   BufferHandle best;

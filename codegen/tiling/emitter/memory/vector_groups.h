@@ -5,12 +5,11 @@
 #pragma once
 
 #include "codegen/tiling/emitter/kernel_context.h"
+#include "codegen/tiling/emitter/memory/vector_views.h"
 
 #include <map>
 
 namespace gantry::codegen {
-
-constexpr int64_t kVectorWidth = 4; // Elements of a vector.
 
 /// Returns the remainder of an address, which may be negative, modulo kVectorWidth: 0 to 3.
 constexpr int64_t remainderInVector(int64_t address) {

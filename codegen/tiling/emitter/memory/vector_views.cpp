@@ -35,7 +35,7 @@ Value packBytes(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> bytes, T
 bool isWholeVectors(llvm::ArrayRef<int64_t> divisors) {
   int64_t product = 1; // Modulo four.
   for (int64_t divisor : divisors)
-    product = product * (divisor % kVectorElements) % kVectorElements;
+    product = product * (divisor % kVectorWidth) % kVectorWidth;
   return product == 0;
 }
 
@@ -59,19 +59,19 @@ Value elementOf(OpBuilder &builder, Location loc, Value part, int64_t lane, Type
 
 Type vectorTypeOf(Type element, bool asTexels) {
   if (element.isF32() || element.isInteger(32))
-    return VectorType::get({kVectorElements}, element);
+    return VectorType::get({kVectorWidth}, element);
   if (element.isF16())
-    return VectorType::get({kVectorElements},
+    return VectorType::get({kVectorWidth},
                            asTexels ? Float32Type::get(element.getContext()) : element);
   if (element.isInteger(8) || element.isInteger(1)) {
     const Type word = IntegerType::get(element.getContext(), 32);
-    return asTexels ? Type(VectorType::get({kVectorElements}, word)) : word;
+    return asTexels ? Type(VectorType::get({kVectorWidth}, word)) : word;
   }
   return {};
 }
 
 bool mayBeVectors(RankedTensorType type, LayoutAttr layout) {
-  return vectorTypeOf(type.getElementType(), false) && layout.getStart() % kVectorElements == 0;
+  return vectorTypeOf(type.getElementType(), false) && layout.getStart() % kVectorWidth == 0;
 }
 
 bool hasVectorView(RankedTensorType type, LayoutAttr layout, llvm::ArrayRef<int64_t> divisors) {
@@ -101,7 +101,7 @@ bool hasVectorView(RankedTensorType type, LayoutAttr layout, llvm::ArrayRef<int6
 }
 
 bool isPaddedView(RankedTensorType type, LayoutAttr layout) {
-  return vectorTypeOf(type.getElementType(), true) && layout.getStart() % kVectorElements == 0 &&
+  return vectorTypeOf(type.getElementType(), true) && layout.getStart() % kVectorWidth == 0 &&
          layout.getParts().empty() && layout.getWithin().empty();
 }
 

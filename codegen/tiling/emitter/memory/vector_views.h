@@ -10,7 +10,7 @@
 
 namespace gantry::codegen {
 
-constexpr int64_t kVectorElements = 4; // Elements of an aligned group.
+constexpr int64_t kVectorWidth = 4; // Elements of a vector, an aligned group.
 
 /// Returns the type of an aligned group of four elements: a vec4 of f16, f32 or i32, or a 32-bit
 /// word of bytes or bools. Null for other element types, which are accessed one by one. asTexels:
