@@ -10,11 +10,8 @@ namespace {
 // buffers could use such a short gap.
 constexpr uint64_t kMaxGapBytes = 512 << 10;
 // An empty slab of another pool is used instead of a new slab if it is at most this many times as
-// long as the new slab would be.
-constexpr uint64_t kMaxAdoptedFactor = 2;
-// The same factor for slabs of an idle pool, and for the case that the heap would otherwise give
-// the empty slab back to the driver and allocate a new one (growth.h, steps 2b and 3b).
-constexpr uint64_t kMaxSparedFactor = 4;
+// long as the new slab would be (growth.h, steps 2 and 3b).
+constexpr uint64_t kMaxAdoptedFactor = 4;
 // The order in which pools give up empty slabs. Slabs of small buffers come last, because they are
 // needed again soonest.
 constexpr PoolIndex kReleaseOrder[] = {kDedicatedPool, kHugePool, kLargePool, kSmallPool};
@@ -85,17 +82,16 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
                      std::min(retention.slabBytes(poolFor(wanted.request) == kSmallPool, reserved),
                               slabs_.maxBufferBytes()));
   home.flush(); // This may empty slabs.
-  if ((retention.isQuick() && adoptSlab(home, wanted, kMaxAdoptedFactor * size, false)) ||
-      adoptSlab(home, wanted, kMaxSparedFactor * size, true))
+  if (adoptSlab(home, wanted, kMaxAdoptedFactor * size, /*idleOnly=*/!retention.isQuick()))
     if (const HeapCode code = wanted.takeFrom(home); code != HeapCode::kExhausted)
       return code;
   if (reserved + size > target) {
     if (const HeapCode code = borrow(home, wanted); code != HeapCode::kExhausted)
       return code;
-    // Even an empty slab that is kMaxSparedFactor times as long as a new slab is better than a call
-    // of the driver. Its use counts as a retake (retention.h), a sign that the sizes of requests
-    // have changed.
-    if (adoptSlab(home, wanted, kMaxSparedFactor * size, false)) {
+    // Even an empty slab that is kMaxAdoptedFactor times as long as a new slab is better than a
+    // call of the driver. Its use counts as a retake (retention.h), a sign that the sizes of
+    // requests have changed.
+    if (adoptSlab(home, wanted, kMaxAdoptedFactor * size, /*idleOnly=*/false)) {
       slabs_.retention(kind).noteTaken(0, 0);
       if (const HeapCode code = wanted.takeFrom(home); code != HeapCode::kExhausted)
         return code;

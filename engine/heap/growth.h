@@ -17,10 +17,8 @@
 //      the device which work is done, and free the pending ranges that waited for it, in all
 //      arenas. In any case, search the thread's arena again.
 //   2. Flush the size classes of the thread's arena to its pools, because this may empty slabs.
-//      Then move one empty slab to the pool of the thread's arena that serves the request:
-//      a. If the kind is quick, a slab of at most 2 S bytes from any pool of any arena of the kind.
-//      b. If step a moved none, a slab of at most 4 S bytes from an idle pool of any arena of the
-//         kind.
+//      Then move one empty slab of at most 4 S bytes to the pool of the thread's arena that serves
+//      the request: from any pool of any arena if the kind is quick, otherwise from an idle pool.
 //   3. If a new slab would make the kind's reserved bytes exceed the target:
 //      a. Use a range of another arena. If there is none and the buffer is small, use a gap of at
 //         most 512 KiB between large buffers of the thread's arena. After kMaxBorrowed successes in

@@ -13,7 +13,8 @@
 // A program that repeats a pattern of sizes therefore wastes little memory, and a program without a
 // pattern soon needs no further driver calls. The constants here, in growth.h and in growth.cpp,
 // and the pools' limit of 16 MiB in arena.h were chosen by trying values on the traces of
-// benchmarks/heap; no other workloads have confirmed them.
+// benchmarks/heap; no other workloads have confirmed them. benchmarks/heap/constants.py measures
+// what half and twice of each would do, and benchmarks/heap/README.md has its table.
 //
 // Units: bytes. Threads: the growth lock (growth.h) guards the object. Errors: none.
 #pragma once
@@ -50,14 +51,14 @@ public:
   /// may be nearly empty, wastes little. For small buffers it is 1/64 of the reserved bytes, but at
   /// least 256 KiB and at most 1 MiB; for large buffers it is 2 MiB. Drivers allow only about 4096
   /// allocations (Vulkan's maxMemoryAllocationCount), so slabs are never shorter than 1/2048
-  /// (small) or 1/256 (large) of the reserved bytes. A slab of a quick kind is at least 1/256
-  /// (small) or 1/10 (large) of the reserved bytes, so that the kind needs few driver calls.
+  /// (small) or 1/256 (large) of the reserved bytes. A slab of a quick kind is at least 1/10 of the
+  /// reserved bytes, so that the kind needs few driver calls.
   uint64_t slabBytes(bool small, uint64_t reserved) const {
     const uint64_t tight =
         small ? std::max<uint64_t>(std::clamp<uint64_t>(reserved / 64, 256 << 10, 1 << 20),
                                    reserved / 2048)
               : std::max<uint64_t>(2 << 20, reserved / 256);
-    return roundUp(isQuick() ? std::max(tight, reserved / (small ? 256 : 10)) : tight);
+    return roundUp(isQuick() ? std::max(tight, reserved / 10) : tight);
   }
 
   static uint64_t roundUp(uint64_t bytes) {

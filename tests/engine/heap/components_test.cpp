@@ -115,7 +115,7 @@ TEST_F(HeapTest, RepeatedStepsAllocateNoNewSlabs) {
 }
 
 // An empty slab of the large pool (buffers above 64 KiB) serves the small pool, and vice versa,
-// even before the target is exceeded, if its own pool has no used range (growth.h, step 2b).
+// even before the target is exceeded, if its own pool has no used range (growth.h, step 2).
 TEST_F(HeapTest, EmptySlabsAreReusedInOtherPools) {
   const auto fill = [&](uint64_t sizeBytes) {
     const uint64_t before = gpu->counts().allocations;
