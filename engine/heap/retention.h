@@ -14,7 +14,7 @@
 // pattern soon needs no further driver calls. The constants here, in growth.h and in growth.cpp,
 // and the pools' limit of 16 MiB in arena.h were chosen by trying values on the traces of
 // benchmarks/heap; no other workloads have confirmed them. benchmarks/heap/constants.py measures
-// what half and twice of each would do, and benchmarks/heap/README.md has its table.
+// what half and twice of each would do; its table is in benchmarks/heap/constants.md.
 //
 // Units: bytes. Threads: the growth lock (growth.h) guards the object. Errors: none.
 #pragma once
