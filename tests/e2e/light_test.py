@@ -14,7 +14,7 @@ import math
 import pathlib
 import sys
 
-from support import PROFILES, TOLERANCE, VARIANTS, Failure, Test, read_npy, skip
+from support import ARENAS, LAVAPIPE, PROFILES, TOLERANCE, VARIANTS, Failure, Test, read_npy, skip
 
 
 def norm(values):
@@ -69,6 +69,7 @@ def main():
         for variant in VARIANTS:
             test.check(variant, lambda: test.compare([], [expected], variant, arguments=["--arange"]))
         test.check("arena", test.arena, test.artifact())
+        test.check("limit of the arena", test.arena, test.artifact(LAVAPIPE), (), ARENAS[options.model.stem])
         for profile in PROFILES:
             test.artifact(profile).unlink()
     folder = test.folder / "layers"

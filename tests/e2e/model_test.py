@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-from support import PROFILES, VARIANTS, Test, skip
+from support import ARENAS, LAVAPIPE, PROFILES, VARIANTS, Test, skip
 
 
 def files(case, kind):
@@ -49,6 +49,8 @@ def main():
         places = [f / "dims.txt" for f in (options.folder, options.references) if f and (f / "dims.txt").exists()]
         dims = places[0].read_text().split() if places else []
         test.check("arena", test.arena, test.artifact(), dims)
+        if limit := ARENAS.get(options.folder.name):
+            test.check("limit of the arena", test.arena, test.artifact(LAVAPIPE), dims, limit)
         test.check("memory faults", test.program, options.memory_faults, test.artifact(PROFILES[-1]), *dims, "--max", 8)
     test.finish()
 

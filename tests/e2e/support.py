@@ -40,6 +40,10 @@ VARIANTS = {
 
 LIMITS_OF_DEVICES = [16, 32, 48, 64, 96, 160, 227]  # KiB of shared memory per workgroup.
 STAGED = "vulkan:staging"
+LAVAPIPE = "vulkan:lavapipe"
+# Upper limits, in bytes, of the arenas of the shared models: what the compiler reached for LAVAPIPE with the default
+# options, and for dynamic models with the sizes of dims.txt. A change that makes an arena smaller lowers its limit.
+ARENAS = json.loads((pathlib.Path(__file__).parents[1] / "data/references/arenas.json").read_text())
 
 
 def shared_bytes(text):
@@ -220,8 +224,9 @@ class Test:
         return max(self.compare([self.folder / "x.npy"], [self.folder / "y.npy"], variant, tolerance)
                    for variant in VARIANTS)
 
-    def arena(self, artifact, dims=()):
-        """Checks that the arena of the artifact's plan is between its lower bound and ARENA_RATIO times the bound."""
+    def arena(self, artifact, dims=(), limit=None):
+        """Checks that the arena of the artifact's plan is between its lower bound and ARENA_RATIO times the bound, and
+        has at most `limit` bytes."""
         words = [w for dim in dims for w in ("--dim", dim)]
         plan = json.loads(self.call("inspect", artifact, "--json", *words))
         height, bound = plan["arena_bytes"], plan["lower_bound_bytes"]
@@ -231,6 +236,8 @@ class Test:
             raise Failure(f"the arena of {height} bytes is below its lower bound of {bound} bytes")
         if height > ARENA_RATIO * bound:
             raise Failure(f"arena {height} ÷ lower bound {bound} = {height / bound:.3f}, allowed {ARENA_RATIO}")
+        if limit and height > limit:
+            raise Failure(f"the arena has {height} bytes, at most {limit} are allowed")
         return f"arena {height} bytes, ÷ lower bound {height / bound if bound else 1:.3f}"
 
 
