@@ -64,7 +64,7 @@ ENTRY = '{"tile": "baseline points=1 steps=1"}'
 MALFORMED = {
     "": "is not JSON", "[": "is not JSON", "[" * 100000: "too deeply", "[]": "is not a table of measured tiles",
     '{"gantry_tuning": "1"}': "is not a table", '{"gantry_tuning": 1}': 'has no list of "devices"',
-    '{"gantry_tuning": 2, "devices": []}': "is of version 2",
+    '{"gantry_tuning": 2, "devices": []}': "has version 2",
     '{"gantry_tuning": 1, "devices": [{"profile": "p", "kernels": {}}]}': 'device 0 lacks "profile", "device"',
     '{"gantry_tuning": 1, "devices": [{"profile": "p", "device": "d", "kernels": {"k1": {}}}]}':
         'kernel "k1" of "d" has no "tile"',
