@@ -152,18 +152,29 @@ Tensor reshape(ImportContext &import, const Tensor &in, llvm::ArrayRef<Dim> dims
   }
   llvm::SmallVector<Group> groups = groupDims(in.dims, dims);
   llvm::SmallVector<mlir::ReassociationIndices> collapse, expand;
-  Dims middle;
+  const auto type = mlir::cast<mlir::RankedTensorType>(value.getType());
+  const auto isDynamic = [](Dim dim) { return !staticDim(dim); };
+  llvm::SmallVector<int64_t> middle;
   for (const Group &group : groups) {
     collapse.emplace_back(group.from.begin(), group.from.end());
     expand.emplace_back(group.to.begin(), group.to.end());
     Dim product = import.number(1);
-    for (int64_t i : group.from)
+    bool fromDynamic = false, toDynamic = false;
+    for (int64_t i : group.from) {
       product = mulDims(product, in.dims[i]);
-    middle.push_back(product);
+      fromDynamic = fromDynamic || isDynamic(in.dims[i]);
+    }
+    for (int64_t i : group.to)
+      toDynamic = toDynamic || isDynamic(dims[i]);
+    // MLIR wants a dynamic size between dynamic sizes, even if their product with 0 is known.
+    middle.push_back(fromDynamic && toDynamic
+                         ? mlir::ShapedType::kDynamic
+                         : staticDim(product).value_or(mlir::ShapedType::kDynamic));
   }
   if (middle.size() < in.dims.size())
     value = import.builder().create<tensor::CollapseShapeOp>(
-        import.location(), import.tensorType(in.type, middle), value, collapse);
+        import.location(), mlir::RankedTensorType::get(middle, type.getElementType()), value,
+        collapse);
   if (middle.size() < dims.size()) {
     llvm::SmallVector<mlir::OpFoldResult> shape;
     for (Dim dim : dims)
