@@ -2,13 +2,15 @@
 """Measures what each constant of the heap's retention policy does, by halving and doubling it.
 
     benchmarks/heap/constants.py [--only TEXT] [--json FILE] [TRACE or FOLDER ...]
+    benchmarks/heap/constants.py --check
 
 The policy is described in engine/heap/retention.h and engine/heap/growth.h. For each constant, the script changes its
 value in a copy of the sources, builds heap_bench, and replays the traces (without arguments, those that heap_bench
 generates). The table has, for half and for twice the value: "reserved", the geometric mean over all traces of peak
 reserved bytes ÷ peak live bytes; "calls", the sum of the driver allocations in three replays of all traces; and the
 trace whose reserved ÷ live rises most. These figures do not depend on the machine's speed. The script takes about
-half an hour, most of it for building. Standard library only; needs what `./dev build` needs.
+half an hour, most of it for building. Standard library only; needs what `./dev build` needs. --check measures nothing:
+it returns 1 if a source no longer contains the text of a constant.
 
 Examples:
     benchmarks/heap/constants.py ../shared/heap-traces
@@ -77,8 +79,6 @@ class Build:
         """Returns a dict from each trace to (reserved ÷ live, driver allocations), with one text of a source replaced."""
         if path:
             before = (self.folder / path).read_text()
-            if before.count(old) != 1:
-                sys.exit(f"constants.py: {path} has {before.count(old)} times \"{old}\"; correct CONSTANTS")
             (self.folder / path).write_text(before.replace(old, new))
         self.call("ninja", "-C", self.folder / "build/release", "heap_bench")
         out = self.folder / "out.json"
@@ -103,13 +103,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help="measure only the constants whose names contain this text")
     parser.add_argument("--json", type=pathlib.Path, help="also write the figures of each trace to this file")
+    parser.add_argument("--check", action="store_true", help="only check that the sources contain the constants")
     parser.add_argument("traces", nargs="*", help="traces, or folders with traces")
     options = parser.parse_args()
+    wrong = [f"{path} has {count} times \"{old}\"" for _, _, path, old, *_ in CONSTANTS
+             if (count := (ROOT / path).read_text().count(old)) != 1]
+    if wrong or options.check:
+        sys.exit("".join(f"constants.py: {text}; correct CONSTANTS\n" for text in wrong) or 0)
     with tempfile.TemporaryDirectory(prefix="gantry_constants_") as folder:
         build = Build(pathlib.Path(folder), options.traces)
         chosen = [constant for constant in CONSTANTS if not options.only or options.only in constant[0]]
         if not chosen:
             sys.exit(f"constants.py: no constant is named like \"{options.only}\"")
+        print("constants.py: builds heap_bench; a row follows about every two minutes", file=sys.stderr)
         base = build.measure()
         print("| constant | value | half: reserved | calls | largest rise | twice: reserved | calls | largest rise |")
         print("| --- | --: | --: | --: | --- | --: | --: | --- |")

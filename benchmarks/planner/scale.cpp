@@ -7,7 +7,7 @@
 //
 //   planner_scale_bench [--json FILE] [--seeds N] [--largest N] [--work N]
 //
-// Instances are made from seeds (tests/support/plan_instances.h). Four families are
+// Instances are made from seeds (tests/support/plan_instances.h). Three families are
 // packings. They cut a rectangle of time by addresses into buffers without gaps, so that their
 // optimum is the lower bound: with cuts from edge to edge ("guillotine"); with such cuts at few
 // distinct times ("few moments"), so that many buffers begin or end together; and with cuts in
@@ -23,8 +23,7 @@
 //                     plan and is limited to --work units of work per buffer; a unit takes 10 to
 //                     30 ns
 //   B/buf             max heap memory that a call held, including its result, in bytes per buffer
-//   ns/nlg            the fast tier's time ÷ (n log2 n) in nanoseconds, where n is the number of
-//   buffers
+//   ns/nlg            the fast tier's time ÷ (n log2 n) in nanoseconds; n: the number of buffers
 // A checker that shares no code with the planner checks every plan. Exit code 1 if a plan is wrong
 // or the JSON file cannot be written.
 #include "engine/plan/search/fast_tier.h"

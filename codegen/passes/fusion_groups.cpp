@@ -176,7 +176,7 @@ bool isGateOf(Operation *op, Operation *user) {
     if (map.isIdentity())
       continue;
     if (operand->get().getDefiningOp<arith::ConstantOp>())
-      return false; // Taken for the scale of a normalization, with which it is fused instead.
+      return false; // A constant factor: the scale of a normalization, which fuses with that.
     factors = map;
   }
   if (!factors || !gate.getIndexingMapsArray().back().isIdentity() ||

@@ -156,7 +156,7 @@ private:
     mlir::Value value;
     IndexExpr lhs, rhs; // The operands of kDiv, kMod and kMul.
     int64_t low = 0, high = 0;
-    std::optional<IndexExpr> limit{}; // If set, the value is less.
+    std::optional<IndexExpr> limit{}; // If set, the value is below it.
     bool perLane = false;
     double weight = 1;
   };

@@ -14,8 +14,8 @@ constexpr uint32_t kNoLimit = UINT32_MAX;
 /// devices with compute queues report eight or more. Second, 64-bit integers and 8-bit storage:
 /// models with int64 tokens or booleans need them. A kernel variant that uses them lists them as
 /// requirements, and a session that loads it on a device without them reports the missing feature
-/// by name. Third, buffer addresses, an optional feature: each kernel is compiled both with
-/// descriptors and with addresses, and descriptors are preferred.
+/// by name. Third, kernels may use buffer addresses, an optional feature: each kernel is compiled
+/// both with descriptors and with addresses, and descriptors are preferred.
 DeviceProfile generic() {
   DeviceProfile profile;
   profile.name = "vulkan:generic";

@@ -166,7 +166,7 @@ Tensor reshape(ImportContext &import, const Tensor &in, llvm::ArrayRef<Dim> dims
     }
     for (int64_t i : group.to)
       toDynamic = toDynamic || isDynamic(dims[i]);
-    // MLIR wants a dynamic size between dynamic sizes, even if their product with 0 is known.
+    // MLIR requires a dynamic size here if both sides have one, even if the product is 0.
     middle.push_back(fromDynamic && toDynamic
                          ? mlir::ShapedType::kDynamic
                          : staticDim(product).value_or(mlir::ShapedType::kDynamic));
