@@ -20,6 +20,16 @@ int64_t saturate(__int128 value) {
 
 using Terms = llvm::SmallVector<IndexTerm, 8>;
 
+/// Returns x and c if `expr` is x * c for a constant c, and otherwise `expr` and 1.
+std::pair<mlir::AffineExpr, int64_t> withoutConstantFactor(mlir::AffineExpr expr) {
+  if (expr.getKind() == mlir::AffineExprKind::Mul) {
+    auto product = mlir::cast<mlir::AffineBinaryOpExpr>(expr);
+    if (auto factor = mlir::dyn_cast<mlir::AffineConstantExpr>(product.getRHS()))
+      return {product.getLHS(), factor.getValue()};
+  }
+  return {expr, 1};
+}
+
 int64_t floorDivInt(int64_t a, int64_t b) {
   int64_t q = a / b;
   return q * b > a ? q - 1 : q;
@@ -59,26 +69,29 @@ IndexExpr IndexSpace::exprOf(llvm::ArrayRef<IndexTerm> terms, int64_t constant) 
   return result;
 }
 
-IndexExpr IndexSpace::add(const IndexExpr &a, const IndexExpr &b) {
-  IndexExpr result = b.isConstant() ? a : b;
-  result.constant = a.constant + b.constant;
-  if (a.isConstant() || b.isConstant())
+IndexExpr IndexSpace::addScaled(const IndexExpr &a, const IndexExpr &b, int64_t factor) {
+  const int64_t constant = a.constant + factor * b.constant;
+  if (a.isConstant() || b.isConstant() || factor == 0) {
+    IndexExpr result = b.isConstant() || factor == 0 ? a : scale(b, factor);
+    result.constant = constant;
     return result;
+  }
   Terms sum;
   size_t i = 0, j = 0;
   while (i < a.terms.size() || j < b.terms.size()) {
     if (j == b.terms.size() || (i < a.terms.size() && a.terms[i].first < b.terms[j].first)) {
       sum.push_back(a.terms[i++]);
     } else if (i == a.terms.size() || b.terms[j].first < a.terms[i].first) {
-      sum.push_back(b.terms[j++]);
+      sum.push_back({b.terms[j].first, factor * b.terms[j].second});
+      ++j;
     } else {
-      int64_t coefficient = a.terms[i].second + b.terms[j].second;
+      const int64_t coefficient = a.terms[i].second + factor * b.terms[j].second;
       if (coefficient != 0)
         sum.push_back({a.terms[i].first, coefficient});
       ++i, ++j;
     }
   }
-  return exprOf(sum, result.constant);
+  return exprOf(sum, constant);
 }
 
 double IndexSpace::weight(const IndexExpr &expr) const {
@@ -279,11 +292,14 @@ IndexExpr IndexSpace::evaluate(mlir::AffineExpr expr, llvm::ArrayRef<IndexExpr> 
     break;
   }
   auto binary = mlir::cast<mlir::AffineBinaryOpExpr>(expr);
-  IndexExpr lhs = evaluate(binary.getLHS(), dims, symbols);
+  const auto [left, factor] = expr.getKind() == AffineExprKind::Add
+                                  ? withoutConstantFactor(binary.getLHS())
+                                  : std::pair(binary.getLHS(), int64_t(1));
+  IndexExpr lhs = evaluate(left, dims, symbols);
   IndexExpr rhs = evaluate(binary.getRHS(), dims, symbols);
   switch (expr.getKind()) {
   case AffineExprKind::Add:
-    return add(lhs, rhs);
+    return addScaled(rhs, lhs, factor);
   case AffineExprKind::Mul:
     return mul(lhs, rhs);
   case AffineExprKind::FloorDiv:

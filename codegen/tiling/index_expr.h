@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <tuple>
 #include <unordered_set>
@@ -101,8 +102,10 @@ public:
   /// same in all invocations of a subgroup.
   bool isUniform(const IndexExpr &expr) const;
 
-  IndexExpr add(const IndexExpr &a, const IndexExpr &b);
-  IndexExpr sub(const IndexExpr &a, const IndexExpr &b) { return add(a, scale(b, -1)); }
+  IndexExpr add(const IndexExpr &a, const IndexExpr &b) { return addScaled(a, b, 1); }
+  IndexExpr sub(const IndexExpr &a, const IndexExpr &b) { return addScaled(a, b, -1); }
+  /// Returns a + factor * b.
+  IndexExpr addScaled(const IndexExpr &a, const IndexExpr &b, int64_t factor);
   IndexExpr scale(const IndexExpr &a, int64_t factor);
   /// Divides the constant and all coefficients, which must be multiples of the divisor.
   IndexExpr divideExactly(const IndexExpr &a, int64_t divisor);
@@ -194,10 +197,15 @@ private:
     }
   };
 
-  std::unordered_set<std::vector<IndexTerm>, TermsHash, TermsEqual> lists_; // All lists of terms.
+  // The memory of the containers below that refer to it. Nothing is removed from them. The choice
+  // of a kernel's tile makes thousands of index spaces, so it matters that each needs few
+  // allocations.
+  std::pmr::monotonic_buffer_resource memory_;
+  // All lists of terms.
+  std::pmr::unordered_set<std::pmr::vector<IndexTerm>, TermsHash, TermsEqual> lists_{&memory_};
   std::vector<Variable> variables_;
   double weight_ = 1;
-  std::map<std::pair<Kind, std::pair<IndexExpr, IndexExpr>>, int32_t> opaque_;
+  std::pmr::map<std::pair<Kind, std::pair<IndexExpr, IndexExpr>>, int32_t> opaque_{&memory_};
 };
 
 } // namespace gantry::codegen

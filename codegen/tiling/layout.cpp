@@ -19,6 +19,13 @@ llvm::SmallVector<int64_t> rowPanels(int64_t rank, int64_t rows, int64_t columns
   return layout;
 }
 
+/// Returns a + b * factor.
+static IndexExpr addMultiple(IndexSpace &space, const IndexExpr &a, const IndexExpr &b,
+                             const IndexExpr &factor) {
+  return factor.isConstant() ? space.addScaled(a, b, factor.constant)
+                             : space.add(a, space.mul(b, factor));
+}
+
 IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexExpr> shape,
                         llvm::ArrayRef<IndexExpr> index) {
   IndexExpr address(0), stride(1);
@@ -34,7 +41,7 @@ IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexEx
       }
     }
     for (size_t d = shape.size(); d-- > 0;) {
-      address = space.add(address, space.mul(joined[d], stride));
+      address = addMultiple(space, address, joined[d], stride);
       if (d > 0)
         stride = space.mul(stride, shape[d]);
     }
@@ -49,7 +56,7 @@ IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexEx
     IndexExpr part = space.floorDiv(index[dim], IndexExpr(block));
     if (outer)
       part = space.mod(part, IndexExpr(outer / block));
-    address = space.add(address, space.mul(part, stride));
+    address = addMultiple(space, address, part, stride);
     stride = space.mul(stride, outer ? IndexExpr(outer / block)
                                      : space.floorDiv(shape[dim], IndexExpr(block)));
   }

@@ -47,15 +47,19 @@ void Accumulation::accumulate(linalg::GenericOp op, llvm::ArrayRef<LoopIndex> st
   llvm::SmallVector<unsigned> reductionDims;
   op.getReductionDims(reductionDims);
   AffineMap outputMap = op.getIndexingMapsArray()[op.getNumDpsInputs()];
+  std::vector<LoopIndex> coordinates; // By point.
+  coordinates.reserve(points.size());
+  for (const Point &point : points)
+    coordinates.push_back(shapes_.loopCoordinates(op, outputMap, point));
   std::vector<LoopIndex> loops;
   loops.reserve(steps.size() * points.size());
   llvm::SmallVector<int32_t> guards;
+  guards.reserve(steps.size() * points.size());
   for (const LoopIndex &step : steps) {
-    for (const Point &point : points) {
-      LoopIndex coordinates = shapes_.loopCoordinates(op, outputMap, point);
+    for (auto [point, at] : llvm::zip(points, coordinates)) {
+      loops.push_back(at);
       for (unsigned dim : reductionDims)
-        coordinates[dim] = step[dim];
-      loops.push_back(std::move(coordinates));
+        loops.back()[dim] = step[dim];
       guards.push_back(point.guard);
     }
   }
@@ -77,6 +81,7 @@ void Accumulation::accumulate(linalg::GenericOp op, llvm::ArrayRef<LoopIndex> st
     for (size_t step = 0; step < steps.size(); ++step) {
       llvm::SmallVector<Values> arguments(inputs.size() + 1);
       std::vector<LoopIndex> at;
+      at.reserve(group.size());
       llvm::SmallVector<int32_t> under;
       for (unsigned point : group) {
         for (auto [list, values] : llvm::zip(arguments, inputs))

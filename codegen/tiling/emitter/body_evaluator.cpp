@@ -1,6 +1,7 @@
 // Implements body_evaluator.h.
 #include "codegen/tiling/emitter/body_evaluator.h"
 
+#include "codegen/tiling/emitter/distinct_items.h"
 #include "codegen/tiling/emitter/tensor_evaluator.h"
 #include "codegen/tiling/sink/operation_cost.h"
 
@@ -141,6 +142,28 @@ llvm::SmallVector<Values> BodyEvaluator::evaluate(linalg::GenericOp op, const Bo
   return yielded;
 }
 
+/// Finds the positions of the loops at which an operand with this indexing map is read at different
+/// points: those that differ in the guard or in the coordinate of a loop that the map uses.
+static DistinctItems distinctReads(AffineMap map, llvm::ArrayRef<LoopIndex> loops,
+                                   llvm::ArrayRef<int32_t> guards) {
+  llvm::SmallVector<unsigned> used;
+  for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
+    if (map.isFunctionOfDim(dim))
+      used.push_back(dim);
+  return distinctItems(
+      loops.size(),
+      [&](size_t i) {
+        IndexHash hash(guards[i]);
+        for (unsigned dim : used)
+          hash.add(loops[i][dim]);
+        return hash.value();
+      },
+      [&](size_t i, size_t j) {
+        return guards[i] == guards[j] &&
+               llvm::all_of(used, [&](unsigned dim) { return loops[i][dim] == loops[j][dim]; });
+      });
+}
+
 Values BodyEvaluator::elementsOf(linalg::GenericOp op, OpOperand &operand,
                                  llvm::ArrayRef<LoopIndex> loops, llvm::ArrayRef<int32_t> guards,
                                  const PointGrid &grid) {
@@ -148,14 +171,15 @@ Values BodyEvaluator::elementsOf(linalg::GenericOp op, OpOperand &operand,
     return Values(loops.size());
   if (!isa<RankedTensorType>(operand.get().getType()))
     return Values(loops.size(), evaluator_.scalar(operand.get()));
-  AffineMap map = op.getMatchingIndexingMap(&operand);
+  const AffineMap map = op.getMatchingIndexingMap(&operand);
+  const DistinctItems distinct = distinctReads(map, loops, guards);
   std::vector<Point> points;
-  points.reserve(loops.size());
-  for (auto [coordinates, guard] : llvm::zip(loops, guards)) {
-    points.push_back(shapes_.operandPoint(map, coordinates, guard));
-    points.back().guard = guards_.ofOperand(guard, points.back().index);
+  points.reserve(distinct.first.size());
+  for (unsigned i : distinct.first) {
+    points.push_back(shapes_.operandPoint(map, loops[i], guards[i]));
+    points.back().guard = guards_.ofOperand(guards[i], points.back().index);
   }
-  return evaluator_.evaluate(operand.get(), points, grid);
+  return distinct.spread(evaluator_.evaluate(operand.get(), points, grid));
 }
 
 } // namespace gantry::codegen

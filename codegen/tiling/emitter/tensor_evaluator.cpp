@@ -2,13 +2,12 @@
 #include "codegen/tiling/emitter/tensor_evaluator.h"
 
 #include "codegen/tiling/emitter/body_evaluator.h"
+#include "codegen/tiling/emitter/distinct_items.h"
 #include "codegen/tiling/emitter/reduction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-
-#include <bit>
 
 namespace gantry::codegen {
 
@@ -55,40 +54,16 @@ Value TensorEvaluator::splatOf(Operation *op, Type element) {
 
 namespace {
 
-/// The distinct points of a list.
-struct DistinctPoints {
-  llvm::SmallVector<unsigned> first;    // By distinct point: the position of the first equal point.
-  llvm::SmallVector<unsigned> position; // By point: its position in `first`.
-};
-
-size_t hashOf(const Point &point) {
-  size_t hash = static_cast<uint32_t>(point.guard);
-  for (const IndexExpr &index : point.index) {
-    hash = (hash ^ reinterpret_cast<uintptr_t>(index.terms.data())) * 0x9e3779b97f4a7c15;
-    hash = (hash ^ (hash >> 32) ^ static_cast<uint64_t>(index.constant)) * 0x9e3779b97f4a7c15;
-  }
-  return hash ^ (hash >> 32);
-}
-
-/// Finds equal points with a hash table with open addressing. Speed matters: the choice of a
-/// kernel's tile evaluates thousands of points to predict costs.
-DistinctPoints distinctPoints(llvm::ArrayRef<Point> points) {
-  constexpr unsigned kFree = ~0u;
-  DistinctPoints result;
-  const size_t mask = std::bit_ceil(2 * points.size() + 1) - 1;
-  llvm::SmallVector<unsigned, 0> table(mask + 1, kFree); // Positions in result.first.
-  result.position.reserve(points.size());
-  for (unsigned i = 0; i < points.size(); ++i) {
-    size_t slot = hashOf(points[i]) & mask;
-    while (table[slot] != kFree && !(points[result.first[table[slot]]] == points[i]))
-      slot = (slot + 1) & mask;
-    if (table[slot] == kFree) {
-      table[slot] = result.first.size();
-      result.first.push_back(i);
-    }
-    result.position.push_back(table[slot]);
-  }
-  return result;
+DistinctItems distinctPoints(llvm::ArrayRef<Point> points) {
+  return distinctItems(
+      points.size(),
+      [&](size_t i) {
+        IndexHash hash(points[i].guard);
+        for (const IndexExpr &index : points[i].index)
+          hash.add(index);
+        return hash.value();
+      },
+      [&](size_t i, size_t j) { return points[i] == points[j]; });
 }
 
 } // namespace
@@ -97,14 +72,14 @@ DistinctPoints distinctPoints(llvm::ArrayRef<Point> points) {
 /// on a tile dimension.
 Values TensorEvaluator::onDistinctPoints(const void *key, llvm::ArrayRef<Point> points,
                                          Evaluate evaluate) {
-  const auto [distinct, position] = distinctPoints(points);
-  if (!keepsElements_ && distinct.size() == points.size())
+  const DistinctItems distinct = distinctPoints(points);
+  if (!keepsElements_ && distinct.first.size() == points.size())
     return evaluate(points);
   std::vector<Point> different;
-  different.reserve(distinct.size());
-  for (unsigned i : distinct)
+  different.reserve(distinct.first.size());
+  for (unsigned i : distinct.first)
     different.push_back(points[i]);
-  Values values, result;
+  Values values;
   if (keepsElements_) {
     const auto guardedKey = [](const Point &point) { return PointKey(point.guard, keyOf(point)); };
     auto &known = kept_[{key, sink_.block()}];
@@ -116,9 +91,7 @@ Values TensorEvaluator::onDistinctPoints(const void *key, llvm::ArrayRef<Point> 
   } else {
     values = evaluate(different);
   }
-  for (unsigned i : position)
-    result.push_back(values[i]);
-  return result;
+  return distinct.spread(values);
 }
 
 Values TensorEvaluator::evaluate(Value tensor, llvm::ArrayRef<Point> points,

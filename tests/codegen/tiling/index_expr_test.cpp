@@ -118,6 +118,9 @@ TEST(IndexExpr, RandomExpressionsKeepTheirValues) {
   unsigned seed = 20261121;
   RecordProperty("seed", static_cast<int>(seed));
   std::mt19937 random(seed);
+  mlir::MLIRContext context;
+  const mlir::AffineExpr first = mlir::getAffineDimExpr(0, &context),
+                         second = mlir::getAffineDimExpr(1, &context);
   for (int round = 0; round < 300; ++round) {
     IndexSpace space;
     constexpr int kAssignments = 8;
@@ -142,7 +145,7 @@ TEST(IndexExpr, RandomExpressionsKeepTheirValues) {
       const Sample a = pool[random() % pool.size()], b = pool[random() % pool.size()];
       int64_t k = 1 + random() % 12;
       Sample made;
-      int op = random() % 8;
+      int op = random() % 10;
       if (op == 0)
         made.expr = space.add(a.expr, b.expr);
       else if (op == 1)
@@ -157,6 +160,10 @@ TEST(IndexExpr, RandomExpressionsKeepTheirValues) {
         made.expr = space.floorDiv(a.expr, extent.expr);
       else if (op == 6)
         made.expr = space.mod(a.expr, extent.expr);
+      else if (op == 7)
+        made.expr = space.addScaled(a.expr, b.expr, k - 6);
+      else if (op == 8)
+        made.expr = space.evaluate(first * k + second, {a.expr, b.expr}, {});
       else
         made.expr = step < 6 ? space.mul(a.expr, b.expr) : space.sub(a.expr, b.expr);
       bool small = true;
@@ -169,6 +176,8 @@ TEST(IndexExpr, RandomExpressionsKeepTheirValues) {
                         : op == 4  ? x + k
                         : op == 5  ? floorDivide(x, n)
                         : op == 6  ? x - floorDivide(x, n) * n
+                        : op == 7  ? x + (k - 6) * y
+                        : op == 8  ? x * k + y
                         : step < 6 ? x * y
                                    : x - y;
         small &= std::abs(value) < (int64_t(1) << 40);
