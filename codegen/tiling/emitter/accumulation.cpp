@@ -77,12 +77,17 @@ void Accumulation::accumulate(linalg::GenericOp op, llvm::ArrayRef<LoopIndex> st
   // All steps are applied to one group of points before the next group begins, so that the group's
   // accumulators stay in registers.
   const size_t count = points.size();
+  // The arguments of one evaluation of the body. The lists keep their memory from one evaluation to
+  // the next.
+  llvm::SmallVector<Values, 4> arguments(inputs.size() + 1);
+  std::vector<LoopIndex> at;
+  llvm::SmallVector<int32_t> under;
   for (const auto &group : accumulationGroups(grid, tile_.lanes, count)) {
     for (size_t step = 0; step < steps.size(); ++step) {
-      llvm::SmallVector<Values> arguments(inputs.size() + 1);
-      std::vector<LoopIndex> at;
-      at.reserve(group.size());
-      llvm::SmallVector<int32_t> under;
+      for (Values &list : arguments)
+        list.clear();
+      at.clear();
+      under.clear();
       for (unsigned point : group) {
         for (auto [list, values] : llvm::zip(arguments, inputs))
           list.push_back(values[step * count + point]);

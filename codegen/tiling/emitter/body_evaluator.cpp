@@ -14,13 +14,23 @@ using namespace mlir;
 
 /// One evaluation of a body.
 struct BodyEvaluator::Evaluation {
+  /// maxScalars, maxIndices: the numbers of entries that the maps need at most. The maps do not
+  /// grow, because one that runs out of memory while it grows cannot be destroyed.
+  Evaluation(Block &body, const BodyPoints &points, unsigned maxScalars, unsigned maxIndices)
+      : body(body), points(points), scalars(bucketsFor(maxScalars)),
+        indices(bucketsFor(maxIndices)) {}
+
+  size_t count() const { return points.loops.size(); }
+
   Block &body;
   const BodyPoints &points;
   // By value of the body, then by point.
-  llvm::DenseMap<Value, Values> scalars;
-  llvm::DenseMap<Value, std::vector<IndexExpr>> indices;
+  llvm::SmallDenseMap<Value, Values, 16> scalars;
+  llvm::SmallDenseMap<Value, std::vector<IndexExpr>, 4> indices;
 
-  size_t count() const { return points.loops.size(); }
+private:
+  /// A map grows when three quarters of its buckets are used.
+  static unsigned bucketsFor(unsigned entries) { return entries * 4 / 3 + 1; }
 };
 
 /// Returns whether an operation only widens an element, which a texel load has done already.
@@ -110,12 +120,13 @@ void BodyEvaluator::cloneScalar(Evaluation &run, Operation &op) {
 
 llvm::SmallVector<Values> BodyEvaluator::evaluate(linalg::GenericOp op, const BodyPoints &points) {
   Block &body = op.getRegion().front();
-  // The maps are allocated with their final size, because a DenseMap that runs out of memory while
-  // it grows cannot be destroyed.
-  const auto maxValues =
-      static_cast<unsigned>(body.getNumArguments() + body.getOperations().size());
-  Evaluation run{body, points, llvm::DenseMap<Value, Values>(maxValues),
-                 llvm::DenseMap<Value, std::vector<IndexExpr>>(maxValues)};
+  unsigned values = body.getNumArguments(), indices = 0;
+  for (Operation &inner : body.without_terminator())
+    for (Type type : inner.getResultTypes()) {
+      ++values;
+      indices += type.isIndex();
+    }
+  Evaluation run(body, points, values, indices);
   for (auto [argument, values] : llvm::zip(body.getArguments(), points.arguments))
     run.scalars[argument] = values;
   for (Operation &inner : body.without_terminator()) {

@@ -34,7 +34,7 @@ DistinctItems distinctItems(size_t count, const Hash &hash, const Equal &equal) 
   constexpr unsigned kFree = ~0u;
   DistinctItems result;
   const size_t mask = std::bit_ceil(2 * count + 1) - 1;
-  llvm::SmallVector<unsigned, 0> table(mask + 1, kFree); // Positions in result.first.
+  llvm::SmallVector<unsigned, 128> table(mask + 1, kFree); // Positions in result.first.
   result.position.reserve(count);
   for (unsigned i = 0; i < count; ++i) {
     size_t slot = hash(i) & mask;

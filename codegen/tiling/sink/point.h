@@ -10,8 +10,10 @@
 namespace gantry::codegen {
 
 /// SSA values of the kernel, in most places one per point. They are null with a CountingSink
-/// (counting_sink.h), which predicts a kernel's cost and builds nothing.
-using Values = llvm::SmallVector<mlir::Value>;
+/// (counting_sink.h), which predicts a kernel's cost and builds nothing. Sums are computed for
+/// groups of up to 8 points (accumulationGroups() in emitter/accumulation.h); lists of more
+/// allocate memory.
+using Values = llvm::SmallVector<mlir::Value, 8>;
 
 /// The values of the loop counters of a linalg operation, by loop. A convolution of images has
 /// seven loops.
@@ -22,7 +24,7 @@ using LoopIndex = llvm::SmallVector<IndexExpr, 7>;
 /// element 0 of the buffer instead, and its value does not matter unless the caller asks for zeros
 /// (MemoryAccess::Outside in emitter/memory/memory_access.h).
 struct Point {
-  llvm::SmallVector<IndexExpr, 4> index;
+  IndexList index;
   int32_t guard = 0;
   bool operator==(const Point &other) const { return guard == other.guard && index == other.index; }
 };
