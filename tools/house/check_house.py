@@ -65,12 +65,12 @@ SUPERLATIVE = re.compile(r"\b(k(?:Most|Least)(?:[A-Z]\w*)?|(?:\w+_)?(?:most|leas
 TEST_NAME = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
 UPPER_CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*$")
 CONSTANT_NAME = re.compile(r"(k[A-Z0-9]|GANTRY_|VK_)\w*$")
-# Functions of the C API, macros that define tests, functions of CUDA's interface, and of containers.
 # A definition of a type. The C API names types gantry_name, Vulkan PFN_vkName; libraries look for is_transparent.
 TYPE_NAME = re.compile(r"^[ \t]*(?:template <[^;{]*>\s*)?(?:typedef )?(?:(?:class|struct|union|enum(?: class)?) (\w+)"
                        r"(?: final)?\s*(?::[^:;{]*)?\{|using (\w+) =)", re.MULTILINE)
 FOREIGN_TYPE = re.compile(r"gantry_|PFN_vk|is_transparent$")
-FOREIGN_FUNCTION = re.compile(r"gantry_|TEST|TYPED_TEST|cu(blas)?[A-Z]|(push|pop)_back$|aligned_alloc$|posix_")
+# Functions of the C API, macros that define tests and modules, functions of CUDA's interface, and of containers.
+FOREIGN_FUNCTION = re.compile(r"gantry_|TEST|TYPED_TEST|cu(blas)?[A-Z]|PYBIND11_MODULE$|(push|pop)_back$|aligned_alloc$|posix_")
 # A macro with parameters or a value. One without is a switch for the header of a library, which chooses its name.
 MACRO = re.compile(r"\s*#\s*define\s+(\w+)(?=\(|\s+\S)")
 # A literal that contains "gantry.", also one that is divided, such as "gan" "try.tile", or the literal "gantry".

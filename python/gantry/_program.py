@@ -1,0 +1,125 @@
+"""Programs: compiled models on a device."""
+
+import asyncio
+import collections.abc
+import functools
+import json
+import os
+import shutil
+
+from . import _runtime
+from ._device import device as open_device
+
+
+class Program(_runtime.NativeProgram):
+    """A compiled model on a device. Call it with its inputs, in order or by name:
+
+        result = program(x)
+        first, second = program(image=x, size=y)
+
+    An input is a NumPy array, a PyTorch tensor on the CPU, a gantry.Array, or another object with __dlpack__. It must
+    have the program's dtype and shape (`program.inputs`); nothing is converted silently. The outputs are objects of the
+    library of the first input that is not a gantry.Array; if all inputs are Arrays, the outputs are Arrays. Several
+    outputs are returned as a tuple.
+
+    Arrays that are passed for donated inputs (gantry.compile(donate=...)) are taken: using one afterwards raises an
+    error that names the run.
+
+    Several threads may call one program. Its runs take turns; other Python threads run meanwhile."""
+
+    def __init__(self, path, device=None):
+        super().__init__(os.fspath(path), open_device(device))
+        self._path = os.fspath(path)
+
+    @property
+    def plan(self):
+        """The memory plan: a gantry.Plan."""
+        return Plan(self)
+
+    @property
+    def state(self):
+        """The program's states: a gantry.State, a mapping from the input's name to its value."""
+        return State(self)
+
+    def inspect(self):
+        """Returns the contents of the artifact as a dictionary: values with lifetimes and offsets, commands, kernels, and
+        the memory plan. docs/artifact-json.md describes it."""
+        return json.loads(self.describe())
+
+    def save(self, path):
+        """Writes the artifact to a .gantry file, which gantry.load() and the command-line tool read."""
+        target = os.fspath(path)
+        part = f"{target}.part{os.getpid()}"
+        try:
+            shutil.copyfile(self._path, part)
+            os.replace(part, target)
+        except OSError:
+            if os.path.exists(part):
+                os.remove(part)
+            raise
+
+    async def run_async(self, *inputs, **named):
+        """Like a call, but awaitable: other tasks of the event loop run meanwhile. If the task is cancelled, the run
+        still ends, and its outputs are dropped."""
+        return await asyncio.get_running_loop().run_in_executor(None, functools.partial(self, *inputs, **named))
+
+
+class State(collections.abc.MutableMapping):
+    """The states of a program: the inputs that keep their values from call to call, by name.
+
+        program.state["weights"] = numpy_array
+        value = program.state["weights"].numpy()
+
+    Reading an entry returns a gantry.Array with a copy of its value. An entry has no value before it is set, unless the
+    model contains one."""
+
+    def __init__(self, program):
+        self._program = program
+
+    def __getitem__(self, name):
+        return self._program.read_state(name)
+
+    def __setitem__(self, name, value):
+        self._program.write_state(name, value)
+
+    def __delitem__(self, name):
+        raise TypeError("a state cannot be removed from a program")
+
+    def __iter__(self):
+        return iter(self._program.state_names())
+
+    def __len__(self):
+        return len(self._program.state_names())
+
+    def save(self, path):
+        """Writes all entries to a file."""
+        self._program.save_state(os.fspath(path))
+
+    def restore(self, path):
+        """Gives each entry the value of the same name in a file that save() has written."""
+        self._program.restore_state(os.fspath(path))
+
+
+class Plan:
+    """The memory plan of a program.
+
+    arena_bytes        the size of the arena, the memory of all tensors that exist only during a run
+    lower_bound_bytes  no plan can be smaller: the largest sum of bytes that are alive at one moment
+    constant_bytes     the constants on the device"""
+
+    def __init__(self, program):
+        figures = program.statistics()
+        self.arena_bytes = figures["arena_bytes"]
+        self.lower_bound_bytes = figures["lower_bound_bytes"]
+        self.constant_bytes = figures["constant_bytes"]
+
+    def __repr__(self):
+        return (
+            f"<gantry.Plan arena {self.arena_bytes:,} bytes, lower bound {self.lower_bound_bytes:,} bytes, "
+            f"constants {self.constant_bytes:,} bytes>"
+        )
+
+
+def load(path, device=None):
+    """Loads an artifact (.gantry) on a device and returns a gantry.Program. device: see gantry.device()."""
+    return Program(path, device)
