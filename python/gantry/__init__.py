@@ -12,6 +12,7 @@ import contextlib
 
 from . import _runtime
 from ._compile import compile
+from ._inference_session import InferenceSession, IOBinding, NodeArg, OrtValue, SessionOptions
 from ._program import Plan, Program, State, load
 from ._runtime import Array, Device
 from .errors import (
@@ -39,12 +40,17 @@ __all__ = [
     "Error",
     "FailedPreconditionError",
     "FileError",
+    "IOBinding",
+    "InferenceSession",
     "InternalError",
     "InvalidArgumentError",
+    "NodeArg",
     "NotFoundError",
+    "OrtValue",
     "OutOfMemoryError",
     "Plan",
     "Program",
+    "SessionOptions",
     "State",
     "UnsupportedError",
     "VersionMismatchError",
