@@ -59,7 +59,7 @@ FOLDERS = {
                       "engine/trace", "tools/options", "tools/manual"]),
     "python": ("the Python package, over the public headers", [RUNTIME_API, COMPILER_API]),
     "examples": ("programs that use the public headers", [RUNTIME_API]),
-    "benchmarks": ("measurements through the public headers", [RUNTIME_API, COMPILER_API]),
+    "benchmarks": ("measurements through the public headers", [RUNTIME_API]),
     "benchmarks/kernels": ("kernels beside hand-written ones", [RUNTIME_API, "tests"]),
     "benchmarks/models": ("whole models", ["benchmarks/kernels"]),
     "benchmarks/profiler": ("the profiler on large captures",

@@ -15,8 +15,8 @@ namespace py = pybind11;
 
 namespace {
 
-/// The context of an exported tensor: the array that owns the memory, and the lists that the DLTensor
-/// refers to.
+/// The context of an exported tensor: the array that owns the memory, and the lists that the
+/// DLTensor refers to.
 struct Exported {
   explicit Exported(std::shared_ptr<Array> array) : view(std::move(array)) {}
   Array::View view;
