@@ -33,18 +33,30 @@ class Program(_runtime.NativeProgram):
 
     @property
     def plan(self):
-        """The memory plan: a gantry.Plan."""
-        return Plan(self)
+        """The memory plan: a gantry.Plan. For a program with dynamic dimensions, see plan_for()."""
+        return Plan(self.describe())
+
+    def plan_for(self, **sizes):
+        """Returns the memory plan for sizes of the dynamic dimensions: program.plan_for(batch=4, time=16)."""
+        return Plan(self.describe(self._symbols(sizes)))
 
     @property
     def state(self):
         """The program's states: a gantry.State, a mapping from the input's name to its value."""
         return State(self)
 
-    def inspect(self):
+    def inspect(self, **sizes):
         """Returns the contents of the artifact as a dictionary: values with lifetimes and offsets, commands, kernels, and
-        the memory plan. docs/artifact-json.md describes it."""
-        return json.loads(self.describe())
+        the memory plan. docs/artifact-json.md describes it. sizes: the sizes of dynamic dimensions, by name; without them,
+        sizes that depend on them are expressions."""
+        return json.loads(self.describe(self._symbols(sizes) if sizes else []))
+
+    def _symbols(self, sizes):
+        """Returns the sizes of the dynamic dimensions in the program's order."""
+        names = [symbol["name"] for symbol in json.loads(self.describe())["symbols"]]
+        if sorted(names) != sorted(sizes):
+            raise TypeError(f"the dynamic dimensions are {names}, not {list(sizes)}")
+        return [sizes[name] for name in names]
 
     def save(self, path):
         """Writes the artifact to a .gantry file, which gantry.load() and the command-line tool read."""
@@ -101,19 +113,32 @@ class State(collections.abc.MutableMapping):
 
 
 class Plan:
-    """The memory plan of a program.
+    """The memory plan of a program. A notebook shows its picture: time across, addresses up.
 
     arena_bytes        the size of the arena, the memory of all tensors that exist only during a run
     lower_bound_bytes  no plan can be smaller: the largest sum of bytes that are alive at one moment
-    constant_bytes     the constants on the device"""
+    constant_bytes     the constants on the device
 
-    def __init__(self, program):
-        figures = program.statistics()
-        self.arena_bytes = figures["arena_bytes"]
-        self.lower_bound_bytes = figures["lower_bound_bytes"]
-        self.constant_bytes = figures["constant_bytes"]
+    The first two are None if they depend on dynamic sizes that are not given (Program.plan_for)."""
+
+    def __init__(self, description):
+        self._description = description
+        values = json.loads(description)
+        self._title = values["source"] or values["name"]
+        self.arena_bytes = values["arena_bytes"]
+        self.lower_bound_bytes = values["lower_bound_bytes"]
+        self.constant_bytes = values["constant_bytes"]
+
+    def svg(self):
+        """Returns the picture of the arena as the text of an SVG file: each tensor is a rectangle with its name."""
+        return _runtime.plan_svg(self._description, self._title)
+
+    def _repr_svg_(self):
+        return None if self.arena_bytes is None else self.svg()
 
     def __repr__(self):
+        if self.arena_bytes is None:
+            return "<gantry.Plan for sizes that are not known>"
         return (
             f"<gantry.Plan arena {self.arena_bytes:,} bytes, lower bound {self.lower_bound_bytes:,} bytes, "
             f"constants {self.constant_bytes:,} bytes>"

@@ -1,7 +1,7 @@
 """The build backend of the Python package (PEP 517). It needs no other Python package.
 
 A wheel contains the two extension modules, libgantry.so and libgantry_compiler.so. It needs the system's libraries under
-them: those of Debian's packages libllvm19, libmlir-19, libonnx1, libprotobuf32 and libstdc++6, and a Vulkan driver.
+them: those of Debian's packages libllvm19, libmlir-19, libonnx1, libprotobuf32, libfmt9 and libstdc++6, and a Vulkan driver.
 
 The backend builds the target python_package in the folder that GANTRY_BUILD_DIR names, by default build/release, which it
 configures if it does not exist."""

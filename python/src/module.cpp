@@ -4,6 +4,8 @@
 #include "python/src/program.h"
 #include "python/src/status.h"
 #include "python/src/types.h"
+#include "tools/gantry/io/description.h"
+#include "tools/gantry/report/plan_svg.h"
 
 #include <pybind11/stl.h>
 
@@ -113,6 +115,15 @@ std::shared_ptr<Array> makeArray(py::handle value, const std::shared_ptr<Device>
   return array;
 }
 
+/// Returns the picture of a memory plan. json: a program as JSON (docs/artifact-json.md).
+std::string planSvg(const std::string &json, const std::string &title) {
+  const tool::Description plan = tool::parseDescription(json);
+  if (!plan.planned())
+    refuse("the plan depends on the sizes of dynamic dimensions; name them: "
+           "program.plan_for(batch=4)");
+  return tool::drawPlan(plan, title);
+}
+
 void registerDevice(py::module_ &module) {
   py::class_<Device, std::shared_ptr<Device>>(module, "Device", "An open GPU or software device.")
       .def(py::init(&openDevice), py::arg("selector") = "")
@@ -167,6 +178,7 @@ PYBIND11_MODULE(_runtime, module) {
   module.def("memory_report", &memoryReport);
   module.def("set_memory_limit", &setMemoryLimit);
   module.def("array", &makeArray);
+  module.def("plan_svg", &planSvg);
 }
 
 } // namespace gantry::python

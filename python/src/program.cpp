@@ -221,9 +221,9 @@ std::vector<std::string> Program::copies() const {
   return texts;
 }
 
-std::string Program::describe() const {
+std::string Program::describe(const std::vector<int64_t> &symbols) const {
   const py::gil_scoped_release unlocked;
-  return valueOf(program_.describe());
+  return valueOf(program_.describe(symbols));
 }
 
 gantry_statistics_t Program::statistics() const { return session_.statistics(); }
@@ -322,7 +322,7 @@ void registerProgram(py::module_ &module) {
       .def_property_readonly("inputs", &Program::inputs)
       .def_property_readonly("outputs", &Program::outputs)
       .def_property_readonly("copies", &Program::copies)
-      .def("describe", &Program::describe)
+      .def("describe", &Program::describe, py::arg("symbols") = std::vector<int64_t>())
       .def("state_names", &Program::stateNames)
       .def("read_state", &Program::readState)
       .def("write_state", &Program::writeState)

@@ -24,7 +24,8 @@ public:
   pybind11::list outputs() const { return describePorts(outputs_); }
   /// The copies of the last call: texts that name the tensor, its bytes and the reason.
   std::vector<std::string> copies() const;
-  std::string describe() const;
+  /// Returns the artifact as JSON. symbols: the sizes of a dynamic program; empty: expressions.
+  std::string describe(const std::vector<int64_t> &symbols) const;
   gantry_statistics_t statistics() const;
   const std::shared_ptr<Device> &device() const { return device_; }
   std::string repr() const;

@@ -218,7 +218,22 @@ class Call(unittest.TestCase):
         self.assertGreaterEqual(self.add.plan.arena_bytes, self.add.plan.lower_bound_bytes)
         self.assertRegex(repr(self.add.plan), "arena [0-9,]+ bytes")
         self.assertIn("commands", self.add.inspect())
+        self.assertTrue(self.add.plan._repr_svg_().startswith("<svg"))
         self.assertIn("(a: float32 (2, 3), b: float32 (2, 3)) -> (c: float32 (2, 3))", repr(self.add))
+
+    def test_plans_of_dynamic_programs(self):
+        program = gantry.compile(models.add(["n", "m"]))
+        self.assertIsNone(program.plan.arena_bytes)
+        self.assertIsNone(program.plan._repr_svg_())
+        with self.assertRaisesRegex(gantry.InvalidArgumentError, "plan_for"):
+            program.plan.svg()
+        plan = program.plan_for(n=2, m=3)
+        self.assertGreaterEqual(plan.arena_bytes, plan.lower_bound_bytes)
+        self.assertIn("<svg", plan.svg())
+        self.assertEqual(program.inspect(n=2, m=3)["inputs"][0]["dims"], [2, 3])
+        self.assertEqual(program.inspect()["inputs"][0]["dims"], ["n", "m"])
+        with self.assertRaisesRegex(TypeError, r"dynamic dimensions are \['n', 'm'\]"):
+            program.plan_for(n=2)
 
     def test_a_program_outlives_its_results_and_its_device(self):
         program = gantry.compile(models.add([2]))
