@@ -47,7 +47,7 @@ void checkShape(const gantry_tensor_t &tensor, const gantry_port_info_t &port) {
   for (uint32_t d = 0; fits && d < port.rank; ++d)
     fits = port.dims[d] == GANTRY_DYNAMIC || port.dims[d] == tensor.dims[d];
   if (!fits)
-    refuse(about(port) + "the program takes shape " + shapeText(port.dims, port.rank) + ", not " +
+    refuse(about(port) + "the program takes shape " + shapeText(port) + ", not " +
            shapeText(tensor.dims, tensor.rank));
 }
 
@@ -104,6 +104,11 @@ void Argument::read(py::handle object, const gantry_port_info_t &port) {
     if (tensor_.type != port.type)
       checkType(port.type, numpyName(tensor_.type), port);
     return checkShape(tensor_, port);
+  }
+  const bool isScalar = isOfPackage(object, "numpy.") && !py::isinstance<py::array>(object);
+  if (isScalar && py::hasattr(object, "dtype")) {
+    scalar_ = py::array::ensure(object);
+    object = scalar_;
   }
   if (py::isinstance<py::array>(object)) {
     origin_ = Origin::kNumpy;

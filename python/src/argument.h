@@ -1,8 +1,8 @@
 // An argument of a run: reads the tensor of a Python object without a copy where its memory allows.
 //
-// Accepted are gantry.Array, NumPy arrays and every object with __dlpack__ whose memory the host
-// can read (PyTorch and others). Python scalars and lists are not accepted: their type would be a
-// guess.
+// Accepted are gantry.Array, NumPy arrays and scalars, and every object with __dlpack__ whose
+// memory the host can read (PyTorch and others). Python's numbers and lists are not accepted: their
+// type would be a guess.
 #pragma once
 
 #include "python/src/array.h"
@@ -51,6 +51,7 @@ private:
   Origin origin_ = Origin::kNumpy;
   CopyReason copyReason_ = CopyReason::kNone;
   std::shared_ptr<Array> array_;
+  pybind11::object scalar_; // The array of a NumPy scalar.
   // The consumed tensor, of one of the two kinds.
   DLManagedTensor *managed_ = nullptr;
   DLManagedTensorVersioned *versioned_ = nullptr;

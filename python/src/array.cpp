@@ -89,8 +89,20 @@ uint64_t bytesOf(gantry_type_t type, const std::vector<int64_t> &dims) {
 std::string shapeText(const int64_t *dims, size_t rank) {
   std::string text = "(";
   for (size_t d = 0; d < rank; ++d)
-    text += (d > 0 ? ", " : "") + (dims[d] < 0 ? std::string("any") : std::to_string(dims[d]));
+    text += (d > 0 ? ", " : "") + std::to_string(dims[d]);
   return text + (rank == 1 ? ",)" : ")");
+}
+
+std::string shapeText(const gantry_port_info_t &port) {
+  std::string text = "(";
+  for (uint32_t d = 0; d < port.rank; ++d) {
+    text += d > 0 ? ", " : "";
+    if (port.dims[d] != GANTRY_DYNAMIC)
+      text += std::to_string(port.dims[d]);
+    else
+      text += port.dim_names[d] ? port.dim_names[d] : "any";
+  }
+  return text + (port.rank == 1 ? ",)" : ")");
 }
 
 Array::Array(std::shared_ptr<Device> device, gantry_type_t type, std::vector<int64_t> dims,

@@ -80,6 +80,8 @@ uint64_t bytesOf(gantry_type_t type, const std::vector<int64_t> &dims);
 
 /// Returns a shape for messages, such as "(1, 3, 224, 224)".
 std::string shapeText(const int64_t *dims, size_t rank);
+/// Returns the shape of a port for messages; dynamic dimensions have their names: "(batch, 3)".
+std::string shapeText(const gantry_port_info_t &port);
 
 /// Registers the class with a module.
 void registerArray(pybind11::module_ &module);

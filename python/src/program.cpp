@@ -235,7 +235,7 @@ std::string Program::repr() const {
     for (size_t i = 0; i < ports.size(); ++i) {
       const gantry_port_info_t &port = ports[i].info;
       text += (i > 0 ? ", " : "") + std::string(port.name) + ": " + numpyName(port.type) + " " +
-              shapeText(port.dims, port.rank);
+              shapeText(port);
     }
   };
   add(" (", inputs_);

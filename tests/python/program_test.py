@@ -154,7 +154,8 @@ class Call(unittest.TestCase):
             ((x, x.astype(np.float64)), {}, ValueError, r'input "b": .*float32, not float64.*x.astype\("float32"\)'),
             ((x, x.astype(">f4")), {}, ValueError, "not >f4"),
             ((x, x.T), {}, ValueError, r"takes shape \(2, 3\), not \(3, 2\)"),
-            ((x, np.float32(1)), {}, ValueError, "not numpy.float32"),
+            ((x, np.float32(1)), {}, ValueError, r"not \(\)"),
+            ((x, 1.0), {}, ValueError, "not float"),
             ((x, [[1.0]]), {}, ValueError, "NumPy array.*not list"),
             ((x, None), {}, ValueError, "not NoneType"),
         ):
@@ -169,6 +170,11 @@ class Call(unittest.TestCase):
             result = program(x, x)
             self.assertEqual(result.dtype, x.dtype)
             np.testing.assert_array_equal(result, x + x)
+
+    def test_scalars_of_numpy(self):
+        program = gantry.compile(models.add([]))
+        result = program(np.float32(2), np.array(3, np.float32))
+        self.assertEqual((result.shape, float(result)), ((), 5))
 
     def test_threads(self):
         failures = []
