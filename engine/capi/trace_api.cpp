@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <unistd.h>
 #include <vector>
 
 using namespace gantry;
@@ -37,9 +38,15 @@ Traces &traces() {
   return *instance;
 }
 
+/// The process whose end stops the traces.
+pid_t tracedProcess = -1;
+
 /// Runs at the end of the process. Writes the index of the recorded file, which completes it, and
-/// ends the viewers' streams.
+/// ends the viewers' streams. Does nothing in a forked child, which has none of the traces'
+/// threads.
 void stopTraces() {
+  if (getpid() != tracedProcess)
+    return;
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);
   if (state.recording != nullptr)
@@ -52,7 +59,10 @@ void stopTraces() {
 }
 
 void stopAtExit() {
-  static const bool kIsRegistered = std::atexit(stopTraces) == 0;
+  static const bool kIsRegistered = [] {
+    tracedProcess = getpid();
+    return std::atexit(stopTraces) == 0;
+  }();
   (void)kIsRegistered;
 }
 

@@ -13,6 +13,7 @@ def device(selector=None):
 
     selector: an index (0 or "0"), or a part of the device's name without regard to case ("llvmpipe"). None: the value
     of the environment variable GANTRY_DEVICE, or else the first usable device of gantry.devices()."""
+    _runtime.check_process()
     if isinstance(selector, _runtime.Device):
         return selector
     key = "" if selector is None else str(selector)

@@ -109,6 +109,7 @@ Array::Array(std::shared_ptr<Device> device, gantry_type_t type, std::vector<int
              const char *name)
     : device_(std::move(device)), type_(type), dims_(std::move(dims)),
       sizeBytes_(bytesOf(type, dims_)) {
+  checkProcess();
   // An empty tensor has a buffer, too, because PyTorch 1.13 never releases one without memory.
   check(gantry_buffer_create_kind(device_->get(), GANTRY_MEMORY_UNIFIED,
                                   std::max<uint64_t>(sizeBytes_, 1), name, &buffer_));

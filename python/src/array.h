@@ -6,6 +6,7 @@
 #pragma once
 
 #include "python/src/dlpack.h"
+#include "python/src/fork.h"
 
 #include <gantry/gantry.hpp>
 
@@ -28,7 +29,10 @@ public:
         const char *name);
   Array(const Array &) = delete;
   Array &operator=(const Array &) = delete;
-  ~Array() { gantry_buffer_release(buffer_); }
+  ~Array() {
+    if (!isForked())
+      gantry_buffer_release(buffer_);
+  }
 
   const std::shared_ptr<Device> &device() const { return device_; }
   gantry_type_t type() const { return type_; }

@@ -51,13 +51,16 @@ py::list devices() {
 
 std::shared_ptr<Device> openDevice(const std::string &selector) {
   const py::gil_scoped_release unlocked;
+  checkProcess();
+  watchForks();
   auto device = Device::open(selector);
   if (!device)
     throw StatusError(device.error().status(), device.error().message());
-  return std::make_shared<Device>(std::move(*device));
+  return {new Device(std::move(*device)), UnlessForked()};
 }
 
 py::dict memoryStatistics(const std::shared_ptr<Device> &device) {
+  checkProcess();
   py::dict result;
   for (int kind = 0; kind < GANTRY_MEMORY_KIND_COUNT; ++kind) {
     gantry_memory_statistics_t figures{};
@@ -79,6 +82,7 @@ py::dict memoryStatistics(const std::shared_ptr<Device> &device) {
 }
 
 std::string memoryReport(const std::shared_ptr<Device> &device) {
+  checkProcess();
   std::string text(gantry_device_memory_report(device->get(), nullptr, 0), ' ');
   // The report may have become longer since; it is then cut.
   text.resize(std::min(text.size(),
@@ -179,6 +183,7 @@ PYBIND11_MODULE(_runtime, module) {
   module.def("set_memory_limit", &setMemoryLimit);
   module.def("array", &makeArray);
   module.def("plan_svg", &planSvg);
+  module.def("check_process", &checkProcess);
 }
 
 } // namespace gantry::python

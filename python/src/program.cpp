@@ -60,13 +60,15 @@ py::object asOrigin(py::object output, Origin origin) {
 } // namespace
 
 Program::Program(gantry::Program program, std::shared_ptr<Device> device)
-    : device_(std::move(device)), program_(std::move(program)),
-      session_(openSession(program_, *device_)) {
-  const std::vector<gantry_port_info_t> inputs = program_.inputs(), outputs = program_.outputs();
+    : device_(std::move(device)) {
+  gantry::Session session = openSession(program, *device_);
+  loaded_.reset(new Loaded{std::move(program), std::move(session)});
+  const std::vector<gantry_port_info_t> inputs = loaded_->program.inputs(),
+                                        outputs = loaded_->program.outputs();
   inputCount_ = inputs.size();
   outputCount_ = outputs.size();
   std::vector<bool> isStateInput(inputCount_), isStateOutput(outputCount_);
-  for (const gantry_state_port_t &state : program_.states()) {
+  for (const gantry_state_port_t &state : loaded_->program.states()) {
     isStateInput[state.input] = true;
     if (state.output != GANTRY_NO_OUTPUT)
       isStateOutput[state.output] = true;
@@ -136,8 +138,8 @@ void Program::run(const std::vector<Argument> &arguments, std::vector<gantry_ten
   for (size_t i = 0; i < inputs_.size(); ++i)
     donates |= isDonated(i);
   if (!donates)
-    return check(session_.run(inputs, outputs));
-  Run run = valueOf(session_.submit(inputs, outputs));
+    return check(loaded_->session.run(inputs, outputs));
+  Run run = valueOf(loaded_->session.submit(inputs, outputs));
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (isDonated(i))
       python::check(gantry_run_donate(run.get(), arguments[i].array()->buffer()));
@@ -146,6 +148,7 @@ void Program::run(const std::vector<Argument> &arguments, std::vector<gantry_ten
 }
 
 py::object Program::call(const py::args &positional, const py::kwargs &named) {
+  checkProcess();
   const std::vector<py::handle> bound = bind(positional, named);
   std::vector<Argument> arguments(inputs_.size());
   std::vector<gantry_tensor_t> inputs(inputCount_), outputs(outputCount_);
@@ -162,7 +165,7 @@ py::object Program::call(const py::args &positional, const py::kwargs &named) {
   if (isDynamic_) {
     const py::gil_scoped_release unlocked;
     const std::lock_guard lock(mutex_);
-    check(session_.outputShapes(inputs, outputs));
+    check(loaded_->session.outputShapes(inputs, outputs));
   }
   const Origin origin = originOf(arguments);
   std::vector<py::object> results;
@@ -223,10 +226,10 @@ std::vector<std::string> Program::copies() const {
 
 std::string Program::describe(const std::vector<int64_t> &symbols) const {
   const py::gil_scoped_release unlocked;
-  return valueOf(program_.describe(symbols));
+  return valueOf(loaded_->program.describe(symbols));
 }
 
-gantry_statistics_t Program::statistics() const { return session_.statistics(); }
+gantry_statistics_t Program::statistics() const { return loaded_->session.statistics(); }
 
 std::string Program::repr() const {
   std::string text = "<gantry.Program";
@@ -245,11 +248,14 @@ std::string Program::repr() const {
 
 // ---- states -------------------------------------------------------------------------------------
 
-State Program::state() const { return valueOf(session_.state()); }
+State Program::state() const {
+  checkProcess();
+  return valueOf(loaded_->session.state());
+}
 
 std::vector<std::string> Program::stateNames() const {
   std::vector<std::string> names;
-  for (const gantry_state_port_t &state : program_.states())
+  for (const gantry_state_port_t &state : loaded_->program.states())
     names.push_back(state.name);
   return names;
 }
@@ -279,7 +285,7 @@ std::shared_ptr<Array> Program::readState(const std::string &name) {
 }
 
 void Program::writeState(const std::string &name, py::handle value) {
-  const std::vector<gantry_port_info_t> inputs = program_.inputs();
+  const std::vector<gantry_port_info_t> inputs = loaded_->program.inputs();
   const auto port = std::find_if(inputs.begin(), inputs.end(),
                                  [&](const gantry_port_info_t &each) { return name == each.name; });
   Argument argument; // Empty if the name is unknown; the error of write() then lists the names.

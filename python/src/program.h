@@ -59,9 +59,14 @@ private:
            std::vector<gantry_tensor_t> &outputs);
   State state() const;
 
+  /// The program and its session, in the order in which they are made.
+  struct Loaded {
+    gantry::Program program;
+    gantry::Session session;
+  };
+
   std::shared_ptr<Device> device_;
-  gantry::Program program_;
-  gantry::Session session_;
+  std::unique_ptr<Loaded, UnlessForked> loaded_;
   std::mutex mutex_; // Held during a run. Taken without the interpreter lock.
   std::vector<Port> inputs_, outputs_;
   size_t inputCount_ = 0, outputCount_ = 0; // With the ports of states.

@@ -336,13 +336,30 @@ class Memory(unittest.TestCase):
         gantry.array(np.zeros(1 << 26, np.uint8))
 
     def test_fork_after_use(self):
-        program = gantry.compile(models.add([2]))
-        program(models.ones(2), models.ones(2))
-        child = os.fork()
-        if child == 0:
-            os._exit(0)
-        self.assertEqual(os.waitpid(child, 0)[1], 0)
-        np.testing.assert_array_equal(program(models.ones(2), models.ones(2)), [2, 2])
+        """The child gets errors, and ends like any process; the parent goes on."""
+        script = (
+            "import gantry, models, numpy as np, os, sys\n"
+            "program = gantry.compile(models.add([2]))\n"
+            "array = program(gantry.array(models.ones(2)), gantry.array(models.ones(2)))\n"
+            "sys.stdout.flush()\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "    for use in (lambda: program(array, array), lambda: gantry.array(models.ones(2)), gantry.memory_report,\n"
+            "                lambda: gantry.compile(models.add([2])), gantry.device, lambda: gantry.device(0)):\n"
+            "        try:\n"
+            "            use()\n"
+            "            print('no error')\n"
+            "        except gantry.FailedPreconditionError as error:\n"
+            "            assert 'spawn' in str(error)\n"
+            "    print('child ends')\n"
+            "else:\n"
+            "    status = os.waitpid(child, 0)[1]\n"
+            "    print('parent', status, program(array, array).numpy())\n"
+        )
+        ended = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60, cwd=os.path.dirname(os.path.abspath(__file__))
+        )
+        self.assertEqual((ended.stdout, ended.stderr, ended.returncode), ("child ends\nparent 0 [4. 4.]\n", "", 0))
 
 
 class Traces(unittest.TestCase):

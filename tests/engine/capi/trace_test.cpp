@@ -251,6 +251,29 @@ TEST(CApiTrace, AnEnvironmentVariableStartsARecording) {
   EXPECT_EQ(marks[0].host.value, 5);
 }
 
+TEST(CApiTrace, AForkedChildEndsAndLeavesTheTracesToItsParent) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.path("run.gtrace");
+  const int status = runInChild([&] {
+    setenv("XDG_RUNTIME_DIR", scratch.path("").c_str(), 1); // Viewers may attach.
+    setenv("GANTRY_TRACE", path.c_str(), 1);
+    openAndMark(7);
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      std::exit(0);
+    }
+    int ended = -1;
+    waitpid(child, &ended, 0);
+    if (!WIFEXITED(ended) || WEXITSTATUS(ended) != 0)
+      _exit(4);
+    openAndMark(8);
+    std::exit(0);
+  });
+  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(readAll(path).named(EventType::kMark, "from the child").size(), 2u);
+}
+
 TEST(CApiTrace, EnvironmentVariablesStartAFlightRecorderForACrash) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash.gtrace");
