@@ -9,6 +9,7 @@ Sizes are in bytes. Failures raise subclasses of gantry.Error (gantry.errors). d
 """
 
 import contextlib
+import os
 
 from . import _runtime
 from ._compile import compile
@@ -99,6 +100,8 @@ def memory_report(device=None):
 def set_memory_limit(limit, device=None):
     """Limits the memory that may be allocated from each of the device's memory heaps, in bytes. None removes the limit.
     Allocations beyond it raise gantry.OutOfMemoryError; memory that is already allocated stays."""
+    if limit is not None and (not isinstance(limit, int) or limit < 0):
+        raise InvalidArgumentError(f"a memory limit is a number of bytes or None, not {limit!r}")
     _runtime.set_memory_limit(_device_of(device), limit)
 
 
@@ -110,7 +113,7 @@ def profile(path):
             program(x)
 
     `gantry-profiler run.gtrace` shows the recording. Marks and spans of the block appear in it."""
-    _runtime.trace_start_file(str(path))
+    _runtime.trace_start_file(os.fspath(path))
     try:
         yield
     finally:

@@ -1,6 +1,7 @@
 """gantry.compile: from a model to a program."""
 
 import atexit
+import operator
 import os
 import shutil
 import sys
@@ -10,7 +11,7 @@ import weakref
 
 from ._device import device as open_device
 from ._program import Program
-from .errors import FileError, InternalError, InvalidArgumentError, UnsupportedError
+from .errors import FileError, InternalError, InvalidArgumentError, NotFoundError, UnsupportedError
 
 # The results of gantry_compile (compiler.h).
 _BAD_INPUT, _UNSUPPORTED, _IO, _INTERNAL = 1, 2, 3, 4
@@ -59,9 +60,9 @@ def compile(
     arguments = {
         "profiles": profiles,
         "dims": [_range(name, sizes) for name, sizes in (dims or {}).items()],
-        "donated": [donate] if isinstance(donate, str) else list(donate),
-        "states": _states(state),
-        "memory_budget": int(memory_budget or 0),
+        "donated": [donate] if isinstance(donate, str) else list(donate or ()),
+        "states": _states(state or ()),
+        "memory_budget": _positive("memory_budget", memory_budget) if memory_budget is not None else 0,
         "half_precision": precision == "f16",
         "training": bool(training),
     }
@@ -91,8 +92,20 @@ class _Folder:
 
 def _range(name, sizes):
     """Returns (name, min, max)."""
-    low, high = (sizes, sizes) if isinstance(sizes, int) else sizes
-    return name, low, high
+    low, high = sizes if isinstance(sizes, (tuple, list)) and len(sizes) == 2 else (sizes, sizes)
+    what = f"the size of the dimension {name!r}"
+    return name, _positive(what, low), _positive(what, high)
+
+
+def _positive(what, value):
+    """Returns a number as an int."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = 0
+    if not 0 < number < 1 << 63:
+        raise InvalidArgumentError(f"{what} is a positive integer, not {value!r}")
+    return number
 
 
 def _states(state):
@@ -107,6 +120,8 @@ def _states(state):
 def _model_file(model, folder):
     """Returns the path of a model; writes a model in memory to the folder."""
     if isinstance(model, (str, os.PathLike)):
+        if not os.path.exists(model):
+            raise NotFoundError(f"no such model: {os.fspath(model)}")
         return os.fspath(model)
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()

@@ -46,7 +46,7 @@ class OrtValue:
     @staticmethod
     def ortvalue_from_numpy(value, device_type="cpu", device_id=0):
         """Keeps a NumPy array, or copies it to the device if device_type is not "cpu"."""
-        return OrtValue(value if device_type == "cpu" else array(value, open_device()))
+        return OrtValue(value if device_type == "cpu" else array(value, open_device()))  # device_id has no effect.
 
     @staticmethod
     def ortvalue_from_shape_and_type(shape, element_type, device_type="cpu", device_id=0):
@@ -116,13 +116,13 @@ class IOBinding:
     def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
         """Asks for an output: on the host, at the address buffer_ptr if that is given, or on the device."""
         self._session._require(name, self._session.get_outputs(), "output")
-        target = _memory_at(buffer_ptr, shape, element_type) if buffer_ptr is not None else None
+        target = OrtValue(_memory_at(buffer_ptr, shape, element_type)) if buffer_ptr is not None else None
         self._outputs[name] = (device_type, target)
 
     def bind_ortvalue_output(self, name, value):
         """The run copies the output into the tensor."""
         self._session._require(name, self._session.get_outputs(), "output")
-        self._outputs[name] = (value.device_name(), value.numpy())
+        self._outputs[name] = (value.device_name(), value)
 
     def get_outputs(self):
         """Returns the outputs of the last run in the order in which they were bound: a list of OrtValue."""
@@ -151,8 +151,8 @@ class IOBinding:
         for name, (device_type, target) in self._outputs.items():
             value = results[name]
             if target is not None:
-                OrtValue(target).update_inplace(np.asarray(value))
-                value = target
+                target.update_inplace(np.asarray(value))
+                value = target._value
             elif device_type == "cpu":
                 value = np.asarray(value)
             elif not isinstance(value, Array):
@@ -171,6 +171,9 @@ class InferenceSession:
         if isinstance(path_or_bytes, (bytes, bytearray)) or not str(path_or_bytes).endswith(".gantry"):
             self._program = compile_model(path_or_bytes, **options)
         else:
+            unknown = sorted(set(options) - {"device"})
+            if unknown:
+                raise TypeError(f"an artifact is compiled already; it takes no {', '.join(unknown)}")
             self._program = load(path_or_bytes, self._program_device)
         self._options = sess_options or SessionOptions()
         self._inputs = [NodeArg(port) for port in self._program.inputs]
@@ -230,6 +233,8 @@ class InferenceSession:
 
 def _memory_at(address, shape, element_type):
     """Returns a NumPy array of memory of the host at an address."""
+    if not address or shape is None or element_type is None:
+        raise InvalidArgumentError("memory at an address needs the address, the shape and the element type")
 
     class Memory:
         dtype = np.dtype(_NUMPY_TYPES.get(element_type, element_type) if isinstance(element_type, str) else element_type)

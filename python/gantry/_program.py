@@ -3,12 +3,15 @@
 import asyncio
 import collections.abc
 import functools
+import contextlib
 import json
 import os
-import shutil
+import tempfile
+import weakref
 
 from . import _runtime
 from ._device import device as open_device
+from .errors import FileError
 
 
 class Program(_runtime.NativeProgram):
@@ -29,14 +32,15 @@ class Program(_runtime.NativeProgram):
 
     def __init__(self, path, device=None):
         super().__init__(os.fspath(path), open_device(device))
-        self._path = os.fspath(path)
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # For save(), also if the file is deleted.
+        weakref.finalize(self, os.close, self._file)
 
     @property
     def plan(self):
         """The memory plan: a gantry.Plan. For a program with dynamic dimensions, see plan_for()."""
         return Plan(self.describe())
 
-    def plan_for(self, **sizes):
+    def plan_for(self, /, **sizes):
         """Returns the memory plan for sizes of the dynamic dimensions: program.plan_for(batch=4, time=16)."""
         return Plan(self.describe(self._symbols(sizes)))
 
@@ -45,7 +49,7 @@ class Program(_runtime.NativeProgram):
         """The program's states: a gantry.State, a mapping from the input's name to its value."""
         return State(self)
 
-    def inspect(self, **sizes):
+    def inspect(self, /, **sizes):
         """Returns the contents of the artifact as a dictionary: values with lifetimes and offsets, commands, kernels, and
         the memory plan. docs/artifact-json.md describes it. sizes: the sizes of dynamic dimensions, by name; without them,
         sizes that depend on them are expressions."""
@@ -59,20 +63,28 @@ class Program(_runtime.NativeProgram):
         return [sizes[name] for name in names]
 
     def save(self, path):
-        """Writes the artifact to a .gantry file, which gantry.load() and the command-line tool read."""
-        target = os.fspath(path)
-        part = f"{target}.part{os.getpid()}"
+        """Writes the artifact to a .gantry file, which gantry.load() and the command-line tool read. The file appears only
+        when it is complete."""
+        target = os.fsdecode(path)
+        content = os.pread(self._file, os.fstat(self._file).st_size, 0)
+        part = None
         try:
-            shutil.copyfile(self._path, part)
+            with tempfile.NamedTemporaryFile(dir=os.path.dirname(target) or ".", delete=False) as file:
+                part = file.name
+                file.write(content)
+            os.chmod(part, 0o666 & ~_umask())
             os.replace(part, target)
-        except OSError:
-            if os.path.exists(part):
-                os.remove(part)
+        except BaseException as error:
+            if part is not None:
+                with contextlib.suppress(OSError):
+                    os.remove(part)
+            if isinstance(error, OSError):
+                raise FileError(f"cannot write {target}: {error.strerror}") from error
             raise
 
-    async def run_async(self, *inputs, **named):
-        """Like a call, but awaitable: other tasks of the event loop run meanwhile. If the task is cancelled, the run
-        still ends, and its outputs are dropped."""
+    async def run_async(self, /, *inputs, **named):
+        """Like a call, but awaitable: other tasks of the event loop run meanwhile. If the task is cancelled, a run that
+        has begun still ends, and its outputs are dropped; a run that has not begun does not take place."""
         return await asyncio.get_running_loop().run_in_executor(None, functools.partial(self, *inputs, **named))
 
 
@@ -90,6 +102,9 @@ class State(collections.abc.MutableMapping):
 
     def __getitem__(self, name):
         return self._program.read_state(name)
+
+    def __contains__(self, name):
+        return name in self._program.state_names()
 
     def __setitem__(self, name, value):
         self._program.write_state(name, value)
@@ -143,6 +158,13 @@ class Plan:
             f"<gantry.Plan arena {self.arena_bytes:,} bytes, lower bound {self.lower_bound_bytes:,} bytes, "
             f"constants {self.constant_bytes:,} bytes>"
         )
+
+
+def _umask():
+    """Returns the process's mask for the permissions of new files."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def load(path, device=None):

@@ -6,6 +6,7 @@ class Error(Exception):
     """A failure of Gantry. `status` is the name of the C API's status, such as "invalid argument"."""
 
     status = "internal error"
+    __str__ = Exception.__str__  # Not that of KeyError, which adds quotation marks.
 
 
 class InvalidArgumentError(Error, ValueError):
@@ -14,7 +15,7 @@ class InvalidArgumentError(Error, ValueError):
     status = "invalid argument"
 
 
-class NotFoundError(Error, LookupError):
+class NotFoundError(Error, KeyError):
     """A file, a device or a name does not exist."""
 
     status = "not found"

@@ -25,7 +25,7 @@ std::string kindOf(py::handle object) {
   return module == "builtins" ? name : module + "." + name;
 }
 
-/// Returns whether an object's class belongs to a package, such as "torch".
+/// Returns whether an object's class belongs to a package, such as "torch.", given with its dot.
 bool isOfPackage(py::handle object, const char *package) {
   const size_t length = std::strlen(package);
   const char *name = Py_TYPE(object.ptr())->tp_name; // "torch.Tensor", or "Tensor" for classes.
@@ -34,7 +34,7 @@ bool isOfPackage(py::handle object, const char *package) {
   const py::handle type = reinterpret_cast<PyObject *>(Py_TYPE(object.ptr()));
   const py::object module = type.attr("__module__");
   return py::isinstance<py::str>(module) &&
-         std::string(py::str(module)).compare(0, length, package) == 0;
+         (std::string(py::str(module)) + ".").compare(0, length, package) == 0;
 }
 
 void checkType(gantry_type_t wanted, const std::string &given, const gantry_port_info_t &port) {
@@ -49,6 +49,14 @@ void checkShape(const gantry_tensor_t &tensor, const gantry_port_info_t &port) {
   if (!fits)
     refuse(about(port) + "the program takes shape " + shapeText(port) + ", not " +
            shapeText(tensor.dims, tensor.rank));
+}
+
+/// Throws unless the host can read the memory of a DLPack device type.
+void checkDevice(int64_t type, const gantry_port_info_t &port) {
+  if (type != kDLCPU && type != kDLCUDAHost && type != kDLROCMHost)
+    refuse(
+        about(port) + "the tensor lies on DLPack's device type " + std::to_string(type) +
+        ", whose memory this program cannot read; move it to the host, for example with x.cpu()");
 }
 
 /// Copies the elements of a tensor with any strides (in bytes) to `target`, in row-major order.
@@ -100,14 +108,18 @@ void Argument::read(py::handle object, const gantry_port_info_t &port) {
   if (py::isinstance<Array>(object)) {
     origin_ = Origin::kArray;
     array_ = object.cast<std::shared_ptr<Array>>();
+    use_.emplace(array_); // Also throws if the array was donated.
     tensor_ = array_->tensor();
     if (tensor_.type != port.type)
       checkType(port.type, numpyName(tensor_.type), port);
-    return checkShape(tensor_, port);
+    checkShape(tensor_, port);
+    if (port.donated)
+      use_.reset(); // The call takes it.
+    return;
   }
   const bool isScalar = isOfPackage(object, "numpy.") && !py::isinstance<py::array>(object);
   if (isScalar && py::hasattr(object, "dtype")) {
-    scalar_ = py::array::ensure(object);
+    scalar_ = py::module_::import("numpy").attr("asarray")(object);
     object = scalar_;
   }
   if (py::isinstance<py::array>(object)) {
@@ -119,7 +131,12 @@ void Argument::read(py::handle object, const gantry_port_info_t &port) {
            "takes a NumPy array, a PyTorch tensor, a gantry.Array or another object "
            "with __dlpack__, not " +
            kindOf(object));
-  origin_ = isOfPackage(object, "torch") ? Origin::kTorch : Origin::kDlpack;
+  origin_ = isOfPackage(object, "torch.") ? Origin::kTorch : Origin::kDlpack;
+  // PyTorch 1.13 does not export bool.
+  if (origin_ == Origin::kTorch && port.type == GANTRY_TYPE_BOOL) {
+    scalar_ = object.attr("numpy")();
+    return readNumpy(scalar_, port);
+  }
   readDlpack(object, port);
 }
 
@@ -153,17 +170,16 @@ void Argument::readNumpy(py::handle object, const gantry_port_info_t &port) {
   }
   int64_t strides[GANTRY_MAX_RANK];
   std::copy_n(array.strides(), tensor_.rank, strides);
-  gather(static_cast<const char *>(array.data()), strides, port);
+  gather(static_cast<const char *>(array.data()), strides);
 }
 
 void Argument::readDlpack(py::handle object, const gantry_port_info_t &port) {
   if (py::hasattr(object, "__dlpack_device__")) {
-    const auto device = object.attr("__dlpack_device__")().cast<std::pair<int32_t, int32_t>>();
-    if (device.first != kDLCPU && device.first != kDLCUDAHost && device.first != kDLROCMHost)
-      refuse(about(port) + "the tensor lies on DLPack's device type " +
-             std::to_string(device.first) +
-             ", whose memory this program cannot read; move it to the host, for example with "
-             "x.cpu()");
+    const py::object device = object.attr("__dlpack_device__")();
+    if (!py::isinstance<py::tuple>(device) || py::len(device) != 2)
+      refuse(about(port) + "__dlpack_device__ of " + kindOf(object) + " returned " +
+             std::string(py::str(device)) + ", not a device type and a number");
+    checkDevice(py::int_(device[py::int_(0)]).cast<int64_t>(), port);
   }
   const py::object capsule = capsuleOf(object);
   PyObject *raw = capsule.ptr();
@@ -196,12 +212,25 @@ void Argument::readTensor(const DLTensor &source, const gantry_port_info_t &port
   if (source.ndim < 0 || source.ndim > GANTRY_MAX_RANK)
     refuse(about(port) + "has " + std::to_string(source.ndim) +
            " dimensions; at most 8 are possible");
+  checkDevice(source.device.device_type, port);
   tensor_.rank = static_cast<uint32_t>(source.ndim);
+  if (tensor_.rank > 0 && !source.shape)
+    refuse(about(port) + "the DLPack tensor has no shape");
   std::copy_n(source.shape, tensor_.rank, tensor_.dims);
   checkShape(tensor_, port);
   const auto elementSize = static_cast<int64_t>(gantry_type_size(*type));
-  tensor_.size_bytes =
-      bytesOf(*type, std::vector<int64_t>(tensor_.dims, tensor_.dims + tensor_.rank));
+  int64_t bytes = elementSize;
+  bool isEmpty = false;
+  for (uint32_t d = 0; d < tensor_.rank; ++d) {
+    isEmpty |= tensor_.dims[d] == 0;
+    if (tensor_.dims[d] < 0 ||
+        __builtin_mul_overflow(bytes, std::max<int64_t>(tensor_.dims[d], 1), &bytes))
+      refuse(about(port) + "the shape " + shapeText(tensor_.dims, tensor_.rank) +
+             " is not possible");
+  }
+  tensor_.size_bytes = isEmpty ? 0 : static_cast<uint64_t>(bytes);
+  if (!isEmpty && !source.data)
+    refuse(about(port) + "the DLPack tensor has elements but no memory");
   char *data = static_cast<char *>(source.data) + source.byte_offset;
   int64_t strides[GANTRY_MAX_RANK];
   bool isDense = true;
@@ -209,16 +238,16 @@ void Argument::readTensor(const DLTensor &source, const gantry_port_info_t &port
   for (uint32_t d = tensor_.rank; d-- > 0;) {
     strides[d] = (source.strides ? source.strides[d] : expected) * elementSize;
     isDense = isDense && (tensor_.dims[d] == 1 || strides[d] == expected * elementSize);
-    expected *= tensor_.dims[d];
+    expected *= std::max<int64_t>(tensor_.dims[d], 1);
   }
   if (!isDense && tensor_.size_bytes > 0)
-    return gather(data, strides, port);
-  static char empty; // Tensors without elements may have no memory; the C API wants an address.
+    return gather(data, strides);
+  static char empty; // Tensors without elements may have no memory.
   tensor_.data = tensor_.size_bytes > 0 ? data : &empty;
   copyReason_ = CopyReason::kHostMemory;
 }
 
-void Argument::gather(const char *data, const int64_t *strides, const gantry_port_info_t &) {
+void Argument::gather(const char *data, const int64_t *strides) {
   gathered_.resize(std::max<uint64_t>(tensor_.size_bytes, 1));
   if (tensor_.size_bytes > 0)
     copyElements(data, tensor_.dims, strides, tensor_.rank, gantry_type_size(tensor_.type),

@@ -43,7 +43,7 @@ private:
   void readNumpy(pybind11::handle object, const gantry_port_info_t &port);
   void readDlpack(pybind11::handle object, const gantry_port_info_t &port);
   void readTensor(const DLTensor &source, const gantry_port_info_t &port);
-  void gather(const char *data, const int64_t *strides, const gantry_port_info_t &port);
+  void gather(const char *data, const int64_t *strides);
   /// Calls the deleter of the consumed tensor, once.
   void release();
 
@@ -51,7 +51,8 @@ private:
   Origin origin_ = Origin::kNumpy;
   CopyReason copyReason_ = CopyReason::kNone;
   std::shared_ptr<Array> array_;
-  pybind11::object scalar_; // The array of a NumPy scalar.
+  std::optional<Array::View> use_; // Of an array that is not donated.
+  pybind11::object scalar_;        // The array of a NumPy scalar.
   // The consumed tensor, of one of the two kinds.
   DLManagedTensor *managed_ = nullptr;
   DLManagedTensorVersioned *versioned_ = nullptr;

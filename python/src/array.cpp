@@ -115,9 +115,37 @@ Array::Array(std::shared_ptr<Device> device, gantry_type_t type, std::vector<int
                                   std::max<uint64_t>(sizeBytes_, 1), name, &buffer_));
 }
 
-gantry_tensor_t Array::tensor() const {
+Array::View::View(std::shared_ptr<Array> array) : array_(std::move(array)) {
+  int64_t uses = array_->uses_;
+  do {
+    if (uses < 0)
+      array_->throwTaken();
+  } while (!array_->uses_.compare_exchange_weak(uses, uses + 1));
+}
+
+void Array::take(const char *name) {
+  int64_t expected = 0;
+  if (uses_.compare_exchange_strong(expected, kTaken))
+    return;
+  if (expected < 0)
+    throwTaken();
+  throw StatusError(
+      GANTRY_STATUS_FAILED_PRECONDITION,
+      std::string("input \"") + name +
+          "\": the array cannot be donated, because a NumPy array, another tensor, or "
+          "another argument or call uses its memory; delete that tensor, or pass "
+          "x.copy()");
+}
+
+/// Throws the error that names the run that took the array.
+void Array::throwTaken() const {
   if (gantry_buffer_size(buffer_) == 0)
     throw StatusError(GANTRY_STATUS_INVALID_ARGUMENT, gantry_last_error());
+  refuse("the array is donated to a call that has not ended, or is donated twice in one call");
+}
+
+gantry_tensor_t Array::tensor() const {
+  checkProcess();
   gantry_tensor_t tensor{};
   tensor.type = type_;
   tensor.rank = static_cast<uint32_t>(dims_.size());
@@ -127,12 +155,8 @@ gantry_tensor_t Array::tensor() const {
   return tensor;
 }
 
-void Array::setDims(std::vector<int64_t> dims) {
-  dims_ = std::move(dims);
-  sizeBytes_ = bytesOf(type_, dims_);
-}
-
 void *Array::data() const {
+  checkProcess();
   void *data = gantry_buffer_data(buffer_);
   if (!data)
     throw StatusError(GANTRY_STATUS_INVALID_ARGUMENT, gantry_last_error());
@@ -142,11 +166,11 @@ void *Array::data() const {
 py::array Array::numpy() {
   if (type_ == GANTRY_TYPE_BF16)
     refuse("NumPy has no bfloat16; convert the array with torch.from_dlpack(array).float()");
+  auto view = std::make_unique<View>(shared_from_this());
   void *memory = data();
   std::vector<py::ssize_t> strides;
   for (int64_t stride : stridesOf(dims_))
     strides.push_back(stride * static_cast<py::ssize_t>(gantry_type_size(type_)));
-  auto view = std::make_unique<View>(shared_from_this());
   py::capsule base(view.get(), [](void *kept) { delete static_cast<View *>(kept); });
   view.release();
   return py::array(py::dtype(numpyName(type_)),
@@ -154,7 +178,8 @@ py::array Array::numpy() {
                    base);
 }
 
-std::shared_ptr<Array> Array::clone() const {
+std::shared_ptr<Array> Array::clone() {
+  const View view(shared_from_this());
   auto copy = std::make_shared<Array>(device_, type_, dims_, "copy");
   std::memcpy(copy->data(), data(), sizeBytes_);
   return copy;
@@ -185,7 +210,7 @@ py::object Array::toDlpack(const py::object &stream, const py::object &maxVersio
 std::string Array::repr() const {
   std::string text = "gantry.Array(shape=" + shapeText(dims_.data(), dims_.size()) +
                      ", dtype=" + numpyName(type_) + ", device=\"" + device_->info().name + "\")";
-  return gantry_buffer_size(buffer_) == 0 ? text + " (donated)" : text;
+  return isTaken() ? text + " (donated)" : text;
 }
 
 void registerArray(py::module_ &module) {
@@ -209,8 +234,9 @@ all views of it are gone.)")
           "ndim", [](const Array &self) { return self.dims().size(); }, "The number of dimensions.")
       .def_property_readonly("nbytes", &Array::sizeBytes, "The size in bytes.")
       .def_property_readonly(
-          "is_donated", [](const Array &self) { return gantry_buffer_size(self.buffer()) == 0; },
-          "Whether a run has taken the memory. Every other use of the array then raises.")
+          "is_donated", &Array::isTaken,
+          "Whether a run has taken the memory. Reading the elements or passing the array to a "
+          "program then raises.")
       .def("numpy", &Array::numpy, "Returns a NumPy array that shares the memory.")
       .def(
           "__array__",

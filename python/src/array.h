@@ -38,23 +38,28 @@ public:
   gantry_type_t type() const { return type_; }
   const std::vector<int64_t> &dims() const { return dims_; }
   uint64_t sizeBytes() const { return sizeBytes_; }
-  /// Returns the array as an argument of a run. Throws if it was donated.
+  /// Returns the array as an argument of a run, also if this call has taken it.
   gantry_tensor_t tensor() const;
   gantry_buffer_t *buffer() const { return buffer_; }
-  /// Sets the shape after a run, whose outputs may be smaller than their memory.
-  void setDims(std::vector<int64_t> dims);
   /// Returns the host's address of the elements. Throws if the array was donated to a run.
   void *data() const;
-  /// Returns whether another library has a view of the memory.
-  bool hasViews() const { return views_ != 0; }
+  /// Takes the array for a donation. Throws if something else uses the memory, or if it was taken
+  /// before. name: the input's name, for the message.
+  void take(const char *name);
+  /// Undoes take(), if the run could not start.
+  void giveBack() { uses_ = 0; }
+  /// Returns whether the array was donated.
+  bool isTaken() const { return uses_ < 0; }
 
-  /// A reference that a view of another library holds.
+  /// A use of the memory: a view of another library, or an argument of a call. An array in use
+  /// cannot be donated.
   class View {
   public:
-    explicit View(std::shared_ptr<Array> array) : array_(std::move(array)) { ++array_->views_; }
+    /// Throws if the array was donated.
+    explicit View(std::shared_ptr<Array> array);
     View(const View &) = delete;
     View &operator=(const View &) = delete;
-    ~View() { --array_->views_; }
+    ~View() { --array_->uses_; }
     const Array &array() const { return *array_; }
 
   private:
@@ -67,16 +72,19 @@ public:
   pybind11::object toDlpack(const pybind11::object &stream, const pybind11::object &maxVersion,
                             const pybind11::object &device, const pybind11::object &copy);
   /// Returns a new array with the same elements.
-  std::shared_ptr<Array> clone() const;
+  std::shared_ptr<Array> clone();
   std::string repr() const;
 
 private:
+  [[noreturn]] void throwTaken() const;
+
   std::shared_ptr<Device> device_;
   gantry_buffer_t *buffer_ = nullptr;
   gantry_type_t type_;
   std::vector<int64_t> dims_;
   uint64_t sizeBytes_ = 0;
-  std::atomic<int64_t> views_{0};
+  std::atomic<int64_t> uses_{0}; // The number of views; kTaken after a donation.
+  static constexpr int64_t kTaken = -1;
 };
 
 /// Returns the number of bytes of a tensor.

@@ -3,6 +3,9 @@
 //
 // A compilation runs on a thread of its own that never calls Python. The caller's thread asks for
 // its progress, so that it can handle Ctrl-C and leave the compilation to itself.
+#include "python/src/text.h"
+#include "python/src/unlocked.h"
+
 #include <gantry/compiler.h>
 
 #include <pybind11/pybind11.h>
@@ -18,6 +21,8 @@
 #include <vector>
 
 namespace py = pybind11;
+using gantry::python::textOf;
+using gantry::python::Unlocked;
 
 namespace {
 
@@ -36,6 +41,7 @@ struct Running {
   std::mutex mutex;
   std::condition_variable changed;
   int count = 0;
+  const pid_t process = getpid();
 };
 Running &running() {
   static auto *all = new Running; // Never destroyed: threads may use it while the process ends.
@@ -53,17 +59,25 @@ public:
       const std::lock_guard lock(running().mutex);
       ++running().count;
     }
-    std::thread([compilation] {
-      compilation->run();
+    const auto end = [] {
       const std::lock_guard lock(running().mutex);
       --running().count;
       running().changed.notify_all();
-    }).detach();
+    };
+    try {
+      std::thread([compilation, end] {
+        compilation->run();
+        end();
+      }).detach();
+    } catch (...) { // The system refuses to start a thread.
+      end();
+      throw;
+    }
   }
 
   /// Waits until the compilation has ended or the time is over. Returns whether it has ended.
   bool wait(double seconds) {
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::duration<double>(seconds),
                              [this] { return result_.has_value(); });
@@ -79,9 +93,12 @@ public:
     return result_.value();
   }
   /// Returns the diagnostics: (severity, message).
-  std::vector<std::pair<int, std::string>> diagnostics() {
+  py::list diagnostics() {
     const std::lock_guard lock(mutex_);
-    return diagnostics_;
+    py::list list;
+    for (const auto &[severity, message] : diagnostics_)
+      list.append(py::make_tuple(severity, textOf(message)));
+    return list;
   }
 
 private:
@@ -138,7 +155,9 @@ private:
 /// Waits until no compilation runs. Called at the end of the process, because the compiler's
 /// libraries must not be torn down under a compilation that was left to itself.
 void waitForAll() {
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
+  if (getpid() != running().process)
+    return; // A forked child does not have the threads of its parent.
   std::unique_lock lock(running().mutex);
   running().changed.wait(lock, [] { return running().count == 0; });
 }

@@ -3,7 +3,9 @@
 #include "python/src/array.h"
 #include "python/src/program.h"
 #include "python/src/status.h"
+#include "python/src/text.h"
 #include "python/src/types.h"
+#include "python/src/unlocked.h"
 #include "tools/gantry/io/description.h"
 #include "tools/gantry/report/plan_svg.h"
 
@@ -39,6 +41,7 @@ py::dict describe(const gantry_device_info_t &info) {
 }
 
 py::list devices() {
+  checkProcess();
   size_t count = 0;
   check(gantry_devices(nullptr, &count));
   std::vector<gantry_device_info_t> infos(count);
@@ -50,7 +53,7 @@ py::list devices() {
 }
 
 std::shared_ptr<Device> openDevice(const std::string &selector) {
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   checkProcess();
   watchForks();
   auto device = Device::open(selector);
@@ -81,25 +84,25 @@ py::dict memoryStatistics(const std::shared_ptr<Device> &device) {
   return result;
 }
 
-std::string memoryReport(const std::shared_ptr<Device> &device) {
+py::str memoryReport(const std::shared_ptr<Device> &device) {
   checkProcess();
   std::string text(gantry_device_memory_report(device->get(), nullptr, 0), ' ');
   // The report may have become longer since; it is then cut.
   text.resize(std::min(text.size(),
                        gantry_device_memory_report(device->get(), text.data(), text.size() + 1)));
-  return text;
+  return textOf(text);
 }
 
 void setMemoryLimit(const std::shared_ptr<Device> &device, const std::optional<uint64_t> &bytes) {
+  checkProcess();
   for (uint32_t heap = 0; heap < gantry_device_memory_heap_count(device->get()); ++heap)
     check(gantry_device_set_memory_limit(device->get(), heap, bytes.value_or(UINT64_MAX)));
 }
 
 /// Copies a NumPy array or another tensor to a new Array.
 std::shared_ptr<Array> makeArray(py::handle value, const std::shared_ptr<Device> &device) {
-  const py::array source = py::array::ensure(value, py::array::c_style);
-  if (!source)
-    throw py::error_already_set();
+  const py::array source =
+      py::module_::import("numpy").attr("asarray")(value, py::arg("order") = "C");
   gantry_port_info_t port{};
   port.name = "array";
   port.rank = static_cast<uint32_t>(source.ndim());
@@ -120,12 +123,12 @@ std::shared_ptr<Array> makeArray(py::handle value, const std::shared_ptr<Device>
 }
 
 /// Returns the picture of a memory plan. json: a program as JSON (docs/artifact-json.md).
-std::string planSvg(const std::string &json, const std::string &title) {
+py::str planSvg(const std::string &json, const std::string &title) {
   const tool::Description plan = tool::parseDescription(json);
   if (!plan.planned())
     refuse("the plan depends on the sizes of dynamic dimensions; name them: "
            "program.plan_for(batch=4)");
-  return tool::drawPlan(plan, title);
+  return textOf(tool::drawPlan(plan, title));
 }
 
 void registerDevice(py::module_ &module) {
@@ -148,12 +151,14 @@ void registerDevice(py::module_ &module) {
 
 void registerTraces(py::module_ &module) {
   module.def("trace_start_file", [](const std::string &path) {
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked;
+    checkProcess();
     check(gantry_trace_start_file(path.c_str()));
   });
   module.def("trace_stop_file", [] {
-    const py::gil_scoped_release unlocked;
-    check(gantry_trace_stop_file());
+    const Unlocked unlocked;
+    if (!isForked()) // The recording is the parent's.
+      check(gantry_trace_stop_file());
   });
   module.def("trace_mark", [](const std::string &name, int64_t value) {
     gantry_trace_mark(gantry_trace_name(name.c_str()), value);

@@ -2,12 +2,15 @@
 #include "python/src/program.h"
 
 #include "python/src/status.h"
+#include "python/src/text.h"
 #include "python/src/types.h"
+#include "python/src/unlocked.h"
 
 #include <pybind11/stl.h>
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace gantry::python {
 
@@ -36,7 +39,7 @@ template <typename Ports> std::string namesOf(const Ports &ports) {
 }
 
 gantry::Session openSession(const gantry::Program &program, const Device &device) {
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   return valueOf(gantry::Session::create(program, device));
 }
 
@@ -49,12 +52,17 @@ Origin originOf(const std::vector<Argument> &arguments) {
   return arguments.empty() ? Origin::kNumpy : Origin::kArray;
 }
 
-/// Returns an output as an object of the caller's library, which shares its memory.
+/// Returns an output as an object of the caller's library, which shares its memory. PyTorch lacks
+/// unsigned types of more than 8 bits; such an output stays an Array.
 py::object asOrigin(py::object output, Origin origin) {
   if (origin != Origin::kTorch)
     return output;
   const py::module_ torch = py::module_::import("torch");
-  return torch.attr(py::isinstance<Array>(output) ? "from_dlpack" : "from_numpy")(output);
+  if (!py::isinstance<Array>(output))
+    return torch.attr("from_numpy")(output);
+  if (output.cast<std::shared_ptr<Array>>()->type() != GANTRY_TYPE_BF16)
+    return output;
+  return torch.attr("from_dlpack")(output);
 }
 
 } // namespace
@@ -113,7 +121,11 @@ std::vector<py::handle> Program::bind(const py::args &positional, const py::kwar
 py::object Program::makeOutput(const Port &port, Origin origin, gantry_tensor_t &tensor) const {
   const int64_t *dims = isDynamic_ ? tensor.dims : port.info.dims;
   std::vector<int64_t> shape(dims, dims + port.info.rank);
-  if (origin == Origin::kArray || origin == Origin::kDlpack || port.info.type == GANTRY_TYPE_BF16) {
+  const bool lacksType = port.info.type == GANTRY_TYPE_BF16 ||
+                         (origin == Origin::kTorch &&
+                          (port.info.type == GANTRY_TYPE_U16 || port.info.type == GANTRY_TYPE_U32 ||
+                           port.info.type == GANTRY_TYPE_U64));
+  if (origin == Origin::kArray || origin == Origin::kDlpack || lacksType) {
     const auto array =
         std::make_shared<Array>(device_, port.info.type, std::move(shape), port.info.name);
     tensor = array->tensor();
@@ -122,29 +134,61 @@ py::object Program::makeOutput(const Port &port, Origin origin, gantry_tensor_t 
   // The session keeps its own memory for host outputs, so its commands are recorded once. Commands
   // that write to a new buffer in every call would be recorded in every call.
   py::array array(py::dtype(numpyName(port.info.type)), std::move(shape));
-  tensor = {};
-  tensor.type = port.info.type;
+  gantry_tensor_t host{};
+  host.type = port.info.type;
+  std::copy_n(dims, port.info.rank, host.dims); // run() compares them.
+  tensor = host;
   tensor.data = array.mutable_data();
   tensor.size_bytes = static_cast<uint64_t>(array.nbytes());
   return array;
 }
 
-/// Runs the program and waits. Donates the arrays that are passed for donated inputs.
-void Program::run(const std::vector<Argument> &arguments, std::vector<gantry_tensor_t> &inputs,
+/// The arrays that a call has taken for donations. If they are not donated, because the run could
+/// not start, they are given back.
+class TakenArrays {
+public:
+  TakenArrays() = default;
+  TakenArrays(const TakenArrays &) = delete;
+  TakenArrays &operator=(const TakenArrays &) = delete;
+  ~TakenArrays() {
+    for (Array *array : arrays_)
+      array->giveBack();
+  }
+  bool isEmpty() const { return arrays_.empty(); }
+  void take(Array &array, const char *name) {
+    array.take(name);
+    arrays_.push_back(&array);
+  }
+  /// Donates the arrays to the run that reads them.
+  void donate(Run &run) {
+    for (Array *array : std::exchange(arrays_, {}))
+      python::check(gantry_run_donate(run.get(), array->buffer()));
+  }
+
+private:
+  std::vector<Array *> arrays_; // The arguments of the call keep them alive.
+};
+
+bool Program::run(TakenArrays &taken, const std::vector<gantry_tensor_t> &inputs,
                   std::vector<gantry_tensor_t> &outputs) {
   const std::lock_guard lock(mutex_);
-  const auto isDonated = [&](size_t i) { return inputs_[i].info.donated && arguments[i].array(); };
-  bool donates = false;
-  for (size_t i = 0; i < inputs_.size(); ++i)
-    donates |= isDonated(i);
-  if (!donates)
-    return check(loaded_->session.run(inputs, outputs));
+  if (isDynamic_) {
+    std::vector<gantry_tensor_t> now(outputs.size());
+    check(loaded_->session.outputShapes(inputs, now));
+    for (const Port &port : outputs_)
+      if (!std::equal(now[port.index].dims, now[port.index].dims + port.info.rank,
+                      outputs[port.index].dims))
+        return false;
+  }
+  if (taken.isEmpty()) {
+    check(loaded_->session.run(inputs, outputs));
+    return true;
+  }
   Run run = valueOf(loaded_->session.submit(inputs, outputs));
-  for (size_t i = 0; i < inputs_.size(); ++i)
-    if (isDonated(i))
-      python::check(gantry_run_donate(run.get(), arguments[i].array()->buffer()));
+  taken.donate(run);
   if (const auto done = run.wait(); !done)
     check(done.error());
+  return true;
 }
 
 py::object Program::call(const py::args &positional, const py::kwargs &named) {
@@ -153,27 +197,26 @@ py::object Program::call(const py::args &positional, const py::kwargs &named) {
   std::vector<Argument> arguments(inputs_.size());
   std::vector<gantry_tensor_t> inputs(inputCount_), outputs(outputCount_);
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const gantry_port_info_t &port = inputs_[i].info;
-    arguments[i].read(bound[i], port);
-    if (port.donated && arguments[i].array() && arguments[i].array()->hasViews())
-      throw StatusError(GANTRY_STATUS_FAILED_PRECONDITION,
-                        std::string("input \"") + port.name +
-                            "\": the array cannot be donated, because a NumPy array or another "
-                            "tensor shares its memory; delete that tensor, or pass x.copy()");
+    arguments[i].read(bound[i], inputs_[i].info);
     inputs[inputs_[i].index] = arguments[i].tensor();
   }
-  if (isDynamic_) {
-    const py::gil_scoped_release unlocked;
-    const std::lock_guard lock(mutex_);
-    check(loaded_->session.outputShapes(inputs, outputs));
-  }
+  TakenArrays taken;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].info.donated && arguments[i].array())
+      taken.take(*arguments[i].array(), inputs_[i].info.name);
   const Origin origin = originOf(arguments);
   std::vector<py::object> results;
-  for (const Port &port : outputs_)
-    results.push_back(makeOutput(port, origin, outputs[port.index]));
-  {
-    const py::gil_scoped_release unlocked;
-    run(arguments, inputs, outputs);
+  for (bool done = false; !done;) {
+    if (isDynamic_) {
+      const Unlocked unlocked;
+      const std::lock_guard lock(mutex_);
+      check(loaded_->session.outputShapes(inputs, outputs));
+    }
+    results.clear();
+    for (const Port &port : outputs_)
+      results.push_back(makeOutput(port, origin, outputs[port.index]));
+    const Unlocked unlocked;
+    done = run(taken, inputs, outputs);
   }
   copies_.clear();
   for (size_t i = 0; i < inputs_.size(); ++i)
@@ -225,11 +268,17 @@ std::vector<std::string> Program::copies() const {
 }
 
 std::string Program::describe(const std::vector<int64_t> &symbols) const {
-  const py::gil_scoped_release unlocked;
+  checkProcess();
+  const Unlocked unlocked;
   return valueOf(loaded_->program.describe(symbols));
 }
 
-gantry_statistics_t Program::statistics() const { return loaded_->session.statistics(); }
+gantry_statistics_t Program::statistics() {
+  checkProcess();
+  const Unlocked unlocked;
+  const std::lock_guard lock(mutex_);
+  return loaded_->session.statistics();
+}
 
 std::string Program::repr() const {
   std::string text = "<gantry.Program";
@@ -261,7 +310,7 @@ std::vector<std::string> Program::stateNames() const {
 }
 
 std::shared_ptr<Array> Program::readState(const std::string &name) {
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   const std::lock_guard lock(mutex_);
   State values = state();
   for (const gantry_state_info_t &entry : values.entries()) {
@@ -296,19 +345,19 @@ void Program::writeState(const std::string &name, py::handle value) {
     tensor.data = argument.array()->data();
     tensor.buffer = nullptr;
   }
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   const std::lock_guard lock(mutex_);
   check(state().write(name, tensor));
 }
 
 void Program::saveState(const std::string &path) {
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   const std::lock_guard lock(mutex_);
   check(state().save(path));
 }
 
 void Program::restoreState(const std::string &path) {
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   const std::lock_guard lock(mutex_);
   check(state().restore(path));
 }
@@ -316,25 +365,31 @@ void Program::restoreState(const std::string &path) {
 void registerProgram(py::module_ &module) {
   py::class_<Program, std::shared_ptr<Program>>(module, "NativeProgram")
       .def(py::init([](const std::string &path, const std::shared_ptr<Device> &device) {
-        std::optional<gantry::Program> loaded;
-        {
-          const py::gil_scoped_release unlocked;
-          loaded = valueOf(gantry::Program::load(path));
-        }
-        return std::make_shared<Program>(std::move(*loaded), device);
-      }))
+             std::optional<gantry::Program> loaded;
+             {
+               const Unlocked unlocked;
+               loaded = valueOf(gantry::Program::load(path));
+             }
+             return std::make_shared<Program>(std::move(*loaded), device);
+           }),
+           py::arg("path"), py::arg("device").none(false))
       .def("__call__", &Program::call)
       .def("__repr__", &Program::repr)
       .def_property_readonly("inputs", &Program::inputs)
       .def_property_readonly("outputs", &Program::outputs)
       .def_property_readonly("copies", &Program::copies)
-      .def("describe", &Program::describe, py::arg("symbols") = std::vector<int64_t>())
+      .def(
+          "describe",
+          [](const Program &self, const std::vector<int64_t> &symbols) {
+            return textOf(self.describe(symbols));
+          },
+          py::arg("symbols") = std::vector<int64_t>())
       .def("state_names", &Program::stateNames)
       .def("read_state", &Program::readState)
       .def("write_state", &Program::writeState)
       .def("save_state", &Program::saveState)
       .def("restore_state", &Program::restoreState)
-      .def("statistics", [](const Program &self) {
+      .def("statistics", [](Program &self) {
         const gantry_statistics_t figures = self.statistics();
         py::dict result;
         result["constant_bytes"] = figures.constant_bytes;

@@ -26,7 +26,7 @@ public:
   std::vector<std::string> copies() const;
   /// Returns the artifact as JSON. symbols: the sizes of a dynamic program; empty: expressions.
   std::string describe(const std::vector<int64_t> &symbols) const;
-  gantry_statistics_t statistics() const;
+  gantry_statistics_t statistics();
   const std::shared_ptr<Device> &device() const { return device_; }
   std::string repr() const;
 
@@ -55,7 +55,10 @@ private:
                                      const pybind11::kwargs &named) const;
   /// An output of a call: an Array, or a NumPy array whose memory the run writes.
   pybind11::object makeOutput(const Port &port, Origin origin, gantry_tensor_t &tensor) const;
-  void run(const std::vector<Argument> &arguments, std::vector<gantry_tensor_t> &inputs,
+  /// Runs the program and waits; `taken` are the arrays to donate. Returns false, without a run, if
+  /// the shapes of the outputs have changed since they were made, because another call has changed
+  /// a state.
+  bool run(class TakenArrays &taken, const std::vector<gantry_tensor_t> &inputs,
            std::vector<gantry_tensor_t> &outputs);
   State state() const;
 

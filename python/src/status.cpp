@@ -1,6 +1,8 @@
 // Implements status.h.
 #include "python/src/status.h"
 
+#include "python/src/text.h"
+
 namespace gantry::python {
 
 namespace py = pybind11;
@@ -13,7 +15,7 @@ void registerErrors(py::module_ &) {
     } catch (const StatusError &error) {
       const py::object type = py::module_::import("gantry.errors")
                                   .attr("exception_of")(gantry_status_name(error.status()));
-      PyErr_SetString(type.ptr(), error.what());
+      PyErr_SetObject(type.ptr(), textOf(error.what()).ptr());
     }
   });
 }

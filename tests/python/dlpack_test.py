@@ -27,6 +27,7 @@ class Import(unittest.TestCase):
 
     def check(self, producer, expected):
         result = self.program(producer, self.b)
+        self.assertIs(type(result), gantry.Array)
         np.testing.assert_array_equal(np.from_dlpack(result), expected + 1)
         self.assertEqual(producer.deleted, 1)
 
@@ -83,6 +84,25 @@ class Import(unittest.TestCase):
                 with self.assertRaisesRegex(gantry.InvalidArgumentError, text):
                     self.program(producer, self.b)
                 self.assertEqual(producer.deleted, 1)
+
+    def test_tensors_that_are_not_possible(self):
+        x = models.ones(2, 3)
+        wrong_device = Producer(x)
+        wrong_device._tensor.device.device_type = 2
+        no_shape = Producer(x)
+        no_shape._tensor.shape = None
+        for text, producer in (("device type 2", wrong_device), ("no shape", no_shape), ("no memory", Producer(x, data=None))):
+            with self.assertRaisesRegex(gantry.InvalidArgumentError, text):
+                self.program(producer, self.b)
+            self.assertEqual(producer.deleted, 1)
+        program = gantry.compile(models.add(["n", "m"], 3))
+        for shape in ((3, 6148914691236517206), (-1, 2)):
+            producer = Producer(np.zeros((2, 2), np.int8), strides=(0, 0))
+            for d in range(2):
+                producer._tensor.shape[d] = shape[d]
+            with self.assertRaisesRegex(gantry.InvalidArgumentError, "not possible"):
+                program(producer, np.zeros((2, 2), np.int8))
+            self.assertEqual(producer.deleted, 1)
 
     def test_a_later_refused_argument_deletes_the_earlier_ones(self):
         producer = Producer(models.ones(2, 3))

@@ -1,4 +1,4 @@
-"""Runs the scripts and the notebook of examples/python, and the Python lines of README.md and docs/python.md's first example."""
+"""Runs the scripts and the notebook of examples/python, and the Python lines of README.md."""
 
 import contextlib
 import io

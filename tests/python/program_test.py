@@ -34,18 +34,25 @@ class Compile(unittest.TestCase):
                     np.testing.assert_array_equal(gantry.compile(model)(x, x), [2, 2])
 
     def test_no_file_is_left(self):
-        before = set(os.listdir(tempfile.gettempdir()))
-        program = gantry.compile(models.add([2]))
-        del program
-        gc.collect()
-        left = [name for name in set(os.listdir(tempfile.gettempdir())) - before if name.startswith("gantry-")]
-        self.assertEqual(left, [])
+        with tempfile.TemporaryDirectory() as folder:
+            before, tempfile.tempdir = tempfile.tempdir, folder
+            try:
+                program = gantry.compile(models.add([2]))
+                self.assertEqual(len(os.listdir(folder)), 1)
+                del program
+                gc.collect()
+                self.assertEqual(os.listdir(folder), [])
+            finally:
+                tempfile.tempdir = before
 
     def test_errors(self):
         with self.assertRaisesRegex(gantry.InvalidArgumentError, "not builtins.int"):
             gantry.compile(7)
-        with self.assertRaisesRegex(gantry.InvalidArgumentError, "no-such-file.onnx"):
+        with self.assertRaisesRegex(gantry.NotFoundError, "^no such model: no-such-file.onnx$"):
             gantry.compile("no-such-file.onnx")
+        for wrong in ({"memory_budget": -1}, {"memory_budget": 1.5}, {"dims": {"n": "x"}}, {"dims": {"n": (0, 4)}}):
+            with self.assertRaisesRegex(gantry.InvalidArgumentError, "is a positive integer, not"):
+                gantry.compile(models.add(["n"]), **wrong)
         with self.assertRaises(gantry.InvalidArgumentError):
             gantry.compile(b"no model")
         with self.assertRaisesRegex(gantry.InvalidArgumentError, "precision"):
@@ -176,6 +183,31 @@ class Call(unittest.TestCase):
         result = program(np.float32(2), np.array(3, np.float32))
         self.assertEqual((result.shape, float(result)), ((), 5))
 
+    @unittest.skipIf(torch is None, "python3-torch is not installed")
+    def test_types_that_torch_lacks_or_does_not_export(self):
+        program = gantry.compile(models.model([models.helper.make_node("Not", ["x"], ["y"])],
+                                              {"x": (9, [2])}, {"y": (9, [2])}))
+        result = program(torch.tensor([True, False]))
+        self.assertEqual(result.tolist(), [False, True])
+
+    def test_a_daemon_thread_in_a_call_does_not_disturb_the_end(self):
+        script = (
+            "import gantry, models, threading, time\n"
+            "program = gantry.compile(models.add([1 << 16]))\n"
+            "x = models.ones(1 << 16)\n"
+            "def loop():\n"
+            "    while True:\n"
+            "        program(x, x)\n"
+            "for _ in range(4):\n"
+            "    threading.Thread(target=loop, daemon=True).start()\n"
+            "time.sleep(0.3)\n"
+        )
+        for _ in range(3):
+            ended = subprocess.run(
+                [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60, cwd=os.path.dirname(os.path.abspath(__file__))
+            )
+            self.assertEqual((ended.stderr, ended.returncode), ("", 0))
+
     def test_threads(self):
         failures = []
 
@@ -280,6 +312,9 @@ class States(unittest.TestCase):
             self.program.state["none"] = models.ones(3)
         with self.assertRaisesRegex(gantry.NotFoundError, "total"):
             self.program.state["none"]
+        self.assertNotIn("none", self.program.state)
+        self.assertIn("total", self.program.state)
+        self.assertIsNone(self.program.state.get("none"))
         with self.assertRaisesRegex(gantry.InvalidArgumentError, "total"):
             self.program.state["total"] = models.ones(4)
 
@@ -310,6 +345,36 @@ class Donation(unittest.TestCase):
         self.program(a, b)
         self.assertTrue(a.is_donated)
 
+    def test_a_view_that_is_made_during_the_call(self):
+        a = gantry.array(models.ones(2, 3))
+        views = []
+
+        class Late:
+            def __dlpack__(self, **keywords):
+                views.append(a.numpy())
+                return models.Producer(models.ones(2, 3)).__dlpack__()
+
+        with self.assertRaisesRegex(gantry.FailedPreconditionError, "cannot be donated"):
+            self.program(a, Late())
+        self.assertFalse(a.is_donated)
+
+    def test_one_array_for_two_inputs(self):
+        both = gantry.compile(models.add([2, 3]), donate=("a", "b"))
+        a = gantry.array(models.ones(2, 3))
+        with self.assertRaisesRegex(gantry.InvalidArgumentError, "twice in one call"):
+            both(a, a)
+        with self.assertRaisesRegex(gantry.FailedPreconditionError, "another argument"):
+            self.program(a, a)
+        self.assertFalse(a.is_donated)
+        np.testing.assert_array_equal(a.numpy(), models.ones(2, 3))
+
+    def test_a_refused_call_gives_the_array_back(self):
+        a = gantry.array(models.ones(2, 3))
+        with self.assertRaises(gantry.InvalidArgumentError):
+            self.program(a, models.ones(3, 2))
+        self.program(a, models.ones(2, 3))
+        self.assertTrue(a.is_donated)
+
     def test_arrays_of_others_are_not_taken(self):
         a = models.ones(2, 3)
         a.flags.writeable = False
@@ -327,8 +392,14 @@ class Memory(unittest.TestCase):
         self.assertEqual(gantry.memory_stats()["unified"]["live_bytes"] - before, kept.nbytes)
         self.assertIn("gantry.array", gantry.memory_report())
         self.assertEqual(gantry.devices()[0]["index"], 0)
+        self.assertIs(gantry.device(), gantry.device(0))
+        self.assertIs(gantry.device(gantry.device().name), gantry.device("0"))
+        with self.assertRaisesRegex(ValueError, "dimensions|inhomogeneous"):
+            gantry.array([[1.0], [1.0, 2.0]])
 
     def test_limit(self):
+        with self.assertRaises(gantry.InvalidArgumentError):
+            gantry.set_memory_limit(-1)
         gantry.set_memory_limit(1 << 20)
         with self.assertRaises(MemoryError):
             gantry.array(np.zeros(1 << 26, np.uint8))
