@@ -51,7 +51,7 @@ private:
   Origin origin_ = Origin::kNumpy;
   CopyReason copyReason_ = CopyReason::kNone;
   std::shared_ptr<Array> array_;
-  std::optional<Array::View> use_; // Of an array that is not donated.
+  std::optional<Array::View> use_; // Unset for an array that is donated.
   pybind11::object scalar_;        // The array of a NumPy scalar.
   // The consumed tensor, of one of the two kinds.
   DLManagedTensor *managed_ = nullptr;

@@ -1,7 +1,7 @@
 // Releases the interpreter lock.
 #pragma once
 
-#include <Python.h>
+#include <pybind11/pybind11.h>
 
 #include <unistd.h>
 
