@@ -9,6 +9,7 @@ code is 1 if memory grew by 1 MiB or more, or if a deleter was not called exactl
 
 import argparse
 import gc
+import importlib.util
 import os
 import pathlib
 import sys
@@ -34,8 +35,8 @@ def device_bytes():
 
 
 def makers(kind, shape):
-    """Returns a function that makes a fresh tensor, and one that returns how often the deleters of all tensors but the last
-    were called wrongly."""
+    """Returns two functions: one makes a fresh tensor; the other returns the number of tensors whose deleter was not called
+    exactly once, among those that are gone."""
     if kind == "numpy":
         return lambda: np.ones(shape, np.float32), lambda: 0
     if kind == "torch":
@@ -61,7 +62,7 @@ def measure(kind, size, iterations):
     for i in range(iterations):
         result = program(make(), make())
         assert result.shape == shape
-        if i + 1 == min(WARM_UP, iterations - 1):
+        if i + 1 == WARM_UP:
             gc.collect()
             first = resident_bytes(), device_bytes()
         if sys.stderr.isatty() and i % 10 == 0:
@@ -83,7 +84,14 @@ def main():
     parser.add_argument("--iterations", type=int, default=10000)
     parser.add_argument("--from", dest="kind", choices=("numpy", "torch", "producer", "all"), default="all")
     options = parser.parse_args()
-    kinds = ("numpy", "torch", "producer") if options.kind == "all" else (options.kind,)
+    if options.iterations <= WARM_UP:
+        parser.error(f"--iterations must be above {WARM_UP}, not {options.iterations}")
+    kinds = ["numpy", "producer"] if options.kind == "all" else [options.kind]
+    if options.kind == "all":
+        if importlib.util.find_spec("torch"):
+            kinds.insert(1, "torch")
+        else:
+            print("left out: torch (python3-torch is not installed)", file=sys.stderr)
     print(f"{'tensors':9} {'runs':>8} {'resident':>18} {'device':>18} {'deleters':>14} {'time of a run':>13}")
     sys.exit(not all([measure(kind, options.size, options.iterations) for kind in kinds]))
 

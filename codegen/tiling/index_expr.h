@@ -197,9 +197,8 @@ private:
     }
   };
 
-  // The memory of the containers below that refer to it. Nothing is removed from them. The choice
-  // of a kernel's tile makes thousands of index spaces, so it matters that each needs few
-  // allocations.
+  // The memory of lists_ and opaque_, from which nothing is removed. The choice of a kernel's tile
+  // makes thousands of index spaces, so each must need few allocations.
   std::pmr::monotonic_buffer_resource memory_;
   // All lists of terms.
   std::pmr::unordered_set<std::pmr::vector<IndexTerm>, TermsHash, TermsEqual> lists_{&memory_};

@@ -1,4 +1,4 @@
-"""gantry.InferenceSession: the calls of ONNX Runtime that most programs use, so that trying Gantry is one changed import:
+"""gantry.InferenceSession: the calls of ONNX Runtime that most programs use. A program tries Gantry by changing one import:
 
     import gantry as ort
     session = ort.InferenceSession("model.onnx")
@@ -21,8 +21,8 @@ _NUMPY_TYPES = {text: name for name, text in _TYPES.items()}
 
 
 class SessionOptions:
-    """Accepted and kept, for programs that set options of ONNX Runtime. Gantry optimizes every model and plans its threads
-    itself, so that the options have no effect."""
+    """An object for programs that set options of ONNX Runtime. Gantry optimizes every model and chooses its threads itself,
+    so that the options have no effect."""
 
 
 class NodeArg:

@@ -186,7 +186,4 @@ PYBIND11_MODULE(_compiler, module) {
       .def_property_readonly("result", &Compilation::result)
       .def_property_readonly("diagnostics", &Compilation::diagnostics);
   module.def("wait_for_all", &waitForAll);
-  module.def("identity", &gantry_compiler_identity);
-  module.def("profiles", &gantry_compile_profiles);
-  module.def("operators", &gantry_compile_operators);
 }
