@@ -4,12 +4,13 @@
     tools/check_includes.py [ROOT]
 
 A folder may include its own headers, the headers of the folders in its row of FOLDERS, the standard
-library, the operating system's headers, and the libraries whose row in LIBRARIES names the folder. Includes
+library, the operating system's headers, and the libraries whose row in LIBRARIES names the folder or one
+above it. Includes
 of the project are written from the repository's root ("engine/plan/plan.h"); includes of the public headers
 are written as users write them (<gantry/gantry.h>). The script prints one line per violation. The exit code
-is 1 if there is a violation, 2 if ROOT is not a folder.
+is 1 if there is a violation, 2 if ROOT is not a folder. Folders named "data" and those in SKIPPED_FOLDERS are left out.
 
-To add a folder or a library, add its row here and run tools/house/design.py, whose --check also finds permissions
+To add a folder or a library, add its row here and run tools/house/design.py, which also reports permissions
 that no source uses.
 """
 
@@ -23,7 +24,7 @@ SKIPPED_FOLDERS = {"build", "out", "__pycache__"}
 
 RUNTIME_API = "gantry/gantry.h"  # Also allows gantry/gantry.hpp, its C++ wrapper.
 COMPILER_API = "gantry/compiler.h"
-VERSION_API = "gantry/version.h"  # Both other public headers include it.
+VERSION_API = "gantry/version.h"  # gantry.h and compiler.h include it.
 ANYTHING = "*"
 
 # Maps a folder to (its content, the folders and public headers that it may include besides itself). A file
@@ -34,14 +35,14 @@ FOLDERS = {
                        [RUNTIME_API, VERSION_API]),
     "engine/base": ("status codes, files, threads, sockets, logging", []),
     "engine/op_kind": ("kinds of operators and their colours", []),
-    "engine/hazards": ("barriers, and the checks of finished programs", ["engine/base"]),
+    "engine/hazards": ("barriers, and the checks of compiled programs for hazards", ["engine/base"]),
     "engine/plan": ("static memory planner, order search", ["engine/base"]),
     "engine/trace": ("events, rings, captures, live attach, exports", ["engine/base"]),
     "engine/artifact": ("reads and writes .gantry files", ["engine/base"]),
     "engine/device": ("the interface that a backend implements", ["engine/base"]),
     "engine/heap": ("the memory manager of a device",
                     ["engine/base", "engine/device", "engine/trace"]),
-    "engine/heap/extras": ("compaction, spilling, frame rings, plans for loops: clients of the heap",
+    "engine/heap/extras": ("compaction, spilling, frame rings, plans of equal steps",
                            ["engine/base", "engine/plan", "engine/device", "engine/heap"]),
     "engine/program": ("programs, sessions, command recording",
                        ["engine/base", "engine/hazards", "engine/plan", "engine/trace", "engine/artifact", "engine/device",
@@ -57,11 +58,11 @@ FOLDERS = {
     "profiler_gui": ("the desktop profiler, gantry-profiler",
                      ["engine/base", "engine/op_kind", "engine/plan", "engine/artifact",
                       "engine/trace", "tools/options", "tools/manual"]),
-    "python": ("the Python package, over the public headers; the pictures of the tool",
+    "python": ("the Python package; draws plans with code of the tool",
                [RUNTIME_API, COMPILER_API, "tools"]),
     "examples": ("programs that use the public headers", [RUNTIME_API]),
     "benchmarks": ("measurements through the public headers", [RUNTIME_API]),
-    "benchmarks/kernels": ("kernels beside hand-written ones", [RUNTIME_API, "tests"]),
+    "benchmarks/kernels": ("generated kernels compared with hand-written ones", [RUNTIME_API, "tests"]),
     "benchmarks/models": ("whole models", ["benchmarks/kernels"]),
     "benchmarks/profiler": ("the profiler on large captures",
                             ["profiler_gui", "tests"]),
@@ -75,7 +76,7 @@ FOLDERS = {
     "tools": ("the gantry command line",
               [RUNTIME_API, COMPILER_API, "tools/options", "tools/manual", "tools/gantry/cache",
                "engine/op_kind"]),
-    "tools/options": ("command-line options of both programs", []),
+    "tools/options": ("command-line options of gantry and gantry-profiler", []),
     "tools/manual": ("man pages and shell completions", ["tools/options", VERSION_API]),
     "tools/gantry/cache": ("the cache of compiled models", ["engine/base"]),
     "tools/gantry/planning": ("gantry plan", ["engine/plan", "tools"]),
@@ -139,7 +140,7 @@ def lies_in(folder, above):
 
 
 def public_api(target):
-    """Returns the public header that an include names, with or without its folder's path, or None."""
+    """Returns the public header that an include names, or None. The include may give the header's folder."""
     for prefix in ("engine/include/", "codegen/include/"):
         if target.startswith(prefix):
             target = target[len(prefix):]
@@ -172,7 +173,7 @@ def judge(folder, path, target, exists):
     sibling = os.path.normpath(os.path.join(os.path.dirname(path), target))
     if exists(sibling):
         return f'"{target}" is relative; write it from the root: "{sibling}"'
-    return f"{target} is in no folder and no library of tools/check_includes.py; add its row"
+    return f"{target} matches no folder, library or system header of tools/check_includes.py; add it there"
 
 
 def includes(text):
@@ -191,7 +192,7 @@ def check_file(root, path):
     for line, operand in includes(text):
         match = re.match(r'"([^"]+)"|<([^>]+)>', operand)
         if match is None:
-            findings.append(f"{path}:{line}: #include {operand}: not a file name; name the header itself")
+            findings.append(f"{path}:{line}: #include {operand}: not a file name; write the header's name")
             continue
         problem = judge(folder, path, match.group(1) or match.group(2),
                         lambda name: (root / name).is_file())

@@ -1,6 +1,6 @@
-// Queries a physical device: first through functions of Vulkan 1.0 and of extensions, then, if it
-// has Vulkan 1.2, the chains of property and feature structures and the support for external
-// memory.
+// Queries a physical device. First calls functions of Vulkan 1.0 and of extensions; then, if the
+// device has Vulkan 1.2, reads the chains of property and feature structures and the support for
+// external memory.
 #include "backends/vulkan/snapshot_reader.h"
 
 #include <algorithm>

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Writes the models of kernel_bench, and compiles them.
+"""Writes the models of kernel_bench, and compiles them with --gantry.
 
     make_models.py FOLDER [--gantry TOOL] [--profile PROFILE] [--side N] [--only NAME ...]
                    [-- COMPILER OPTION ...]
 
 kernel_bench (kernel_bench.cpp) compares compiled kernels with hand-written ones. For each operation that it measures,
 the script writes FOLDER/NAME.onnx and, with --gantry, compiles it to FOLDER/NAME.gantry. Sizes and weights equal
-those of kernel_bench's hand-written kernels: both make the weights with the same function, pattern(). matmul_f16_N
+those of kernel_bench's hand-written kernels: kernel_bench and this script compute the weights
+with equal functions, pattern(). matmul_f16_N
 and matmul_f32_N have two inputs and no weights; N is --side, as in kernel_bench. The exit code is 1 if a model could
-not be compiled. Debian: python3-onnx.
+not be compiled. On Debian, the package python3-onnx is needed.
 """
 import argparse
 import pathlib
@@ -35,7 +36,8 @@ def pattern(shape, seed, scale=1.0):
 
 def model(name, inputs, result, nodes, weights=(), element=TensorProto.FLOAT):
     """Returns an ONNX model with the output "y" of the shape `result`. `inputs` maps names to shapes; each
-    node is (operator, operands, result, attributes); each weight is (name, array).
+    node is (operator, operands, result, attributes); each weight is (name, array). `element`: the type of the
+    inputs and of the output.
     """
     graph = helper.make_graph(
         [helper.make_node(op, operands, [out], name=f"{op}_{i}", **attributes)

@@ -122,7 +122,7 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
     if (command->in_place != kNotSet && isChecked(command->bindings[command->in_place]))
       entry.inPlace = command->bindings[command->in_place];
     // A value that is overwritten in place counts as a storage of its own. The check then reports a
-    // later read of this value, even if it lies in the same output as the value that replaced it.
+    // later read of this value, even if both values are parts of one output's storage.
     if (entry.inPlace)
       values[*entry.inPlace].storage = *entry.inPlace;
     commands.push_back(std::move(entry));

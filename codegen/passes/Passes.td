@@ -20,7 +20,7 @@ def ApplyTuning : Pass<"apply-tuning", "::mlir::ModuleOp"> {
     ```mlir
     module @kernel_0 attributes {gantry.kernel = #gantry.kernel<key = "0123456789abcdef",
         measured = <tile = "baseline points=4 steps=-",
-        origin = "tuned.json: 8.1 us instead of 9.4 us as predicted on …", requested = true>>} { … }
+        origin = "tuned.json: 8.1 us, the predicted tile 9.4 us, measured on …", requested = true>>} { … }
     ```
   }];
   let options = [Option<"profile", "profile", "std::string", "\"vulkan:generic\"",
@@ -40,13 +40,13 @@ def AssignStorage : Pass<"assign-storage", "::mlir::func::FuncOp"> {
     operands qualify, the pass chooses the first. The operand must be a transient or a donated input
     with the type and the layout of the result. Neither the operand nor a view of it may be used
     after the dispatch. An element of the operand may be read only by the invocation that writes the
-    same element of the result. The input of a state (`gantry.state`) qualifies in the same way, and
-    is preferred, if the result is the state's next value.
+    same element of the result. If the result is the next value of a state (`gantry.state`),
+    the state's input qualifies in the same way and is preferred.
 
     A tensor that place-concats has placed in the storage of a concatenation is a box in it
-    (codegen/passes/storage/placement.h). The layouts of the dispatches that write or read the tensor get the
-    extents of the storage, from which kernels compute the strides, unless the box is one contiguous
-    range of the storage. A buffer is bound at a multiple of `alignment` bytes; the layout's `start`
+    (codegen/passes/storage/placement.h). Unless the box is one contiguous range of the storage, the
+    layouts of the dispatches that write or read the tensor get the extents of the storage, from which
+    kernels compute the strides. A buffer is bound at a multiple of `alignment` bytes; the layout's `start`
     is the number of elements from this address to the box.
 
     Before: `%e = gantry.dispatch(%x) { exp }; %s = gantry.dispatch(%e) { sum of each row };
@@ -116,7 +116,7 @@ def CenterZeroPoints : Pass<"center-zero-points", "::mlir::func::FuncOp"> {
     and kernels need no arithmetic for its zero point. A term that does not depend on the reduction
     step is added to the result:
     sum (a - z) b = sum (a - m) b + (m - z) sum b.
-    The equation also holds for the steps in the padding, so the padding stays z. A reduction
+    It also holds for the elements of a's padding, whose value z is therefore kept. A reduction
     without a dimension that divides into groups of four steps is not changed.
 
     Before: `%s = sum over k of (extui %a[m, k] - 120) * extsi %b[k, n]`.
@@ -128,7 +128,7 @@ def CenterZeroPoints : Pass<"center-zero-points", "::mlir::func::FuncOp"> {
 }
 
 def ChooseLayouts : Pass<"choose-layouts", "::mlir::func::FuncOp"> {
-  let summary = "store the images between convolutions in blocks of four channels";
+  let summary = "store images in blocks of four channels and operands of matmuls in panels";
   let description = [{
     Runs after form-dispatches and sets `layouts` of the dispatches (codegen/tiling/layout.h). The
     arithmetic does not change.
@@ -137,7 +137,7 @@ def ChooseLayouts : Pass<"choose-layouts", "::mlir::func::FuncOp"> {
     windows, or with a reduction over the channels c. If a dispatch computes an image and only
     dispatches read it, it is stored as `[n, c / 4, …, c mod 4]`. A tensor of the same rank that is
     computed from such an image is stored in the same way. A vec4 load then reads four channels of
-    one pixel, for any window. An input of the program that is an image is first copied to this
+    one pixel, whatever the window. An input of the program that is an image is first copied to this
     layout. `c` must be a multiple of four, so a layout never changes a tensor's size.
 
     The left operand of a large matmul is stored in panels of eight rows if the size of its rows is
@@ -164,16 +164,17 @@ def ChooseLayouts : Pass<"choose-layouts", "::mlir::func::FuncOp"> {
 }
 
 def CollapseDims : Pass<"collapse-dims", "::mlir::ModuleOp"> {
-  let summary = "make one dimension of those that a kernel treats alike";
+  let summary = "merge the dimensions that a kernel treats alike";
   let description = [{
-    If all operations of a kernel's function visit the first dimensions of its tensors together, these
-    dimensions become one. The rows of a batch of matmuls by one matrix become rows of one matmul,
-    whose tiles need not end at the rows of each image, and kernels of different ranks become equal
-    up to their sizes, so that share-kernels may let them share. An elementwise kernel whose tensors
-    have equal layouts gets one dimension, in the order of memory. `collapsed` of the dispatches is
-    the number of dimensions that became one.
+    If the first loops of all operations of a kernel's function are, in order, the first dimensions of
+    some of its tensors, and the indices of the other tensors do not depend on these loops, these
+    dimensions become one. A batch of matmuls by one matrix becomes one matmul, whose tiles may contain
+    rows of several matrices of the batch. Kernels of different ranks become equal up to their sizes, so
+    that share-kernels may let them share. An elementwise kernel whose tensors have equal layouts gets
+    one dimension, in the order of memory. The attribute `collapsed` of a dispatch has the number of
+    dimensions that became one.
 
-    Kernels with dynamic sizes, slices, pads or indices stay as they are.
+    Kernels with dynamic sizes, slices, pads or `linalg.index` stay as they are.
 
     Before: `func.func @kernel_0(%x: tensor<4x49x256xf32>, %w: tensor<256x768xf32>) -> tensor<4x49x768xf32>`
     After: `func.func @kernel_0(%x: tensor<196x256xf32>, %w: tensor<256x768xf32>) -> tensor<196x768xf32>`
@@ -207,10 +208,11 @@ def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp">
 def DistributeElementwise : Pass<"distribute-elementwise", "::mlir::func::FuncOp"> {
   let summary = "apply elementwise operators to the phases of transposed convolutions";
   let description = [{
-    The parts of an interleaved tensor (gantry.concat) are the phases of a transposed convolution. An
-    elementwise operator that is applied to each part becomes a part of the dispatch that computes
-    it. This is done if nothing else uses the tensor, and if the operator's other operands have the
-    same elements for all parts, as the scale of each channel has. If one sum computes all phases, the
+    The inputs of an interleaved tensor (gantry.concat) are the phases of a transposed convolution. The
+    pass applies an elementwise operator of the whole tensor to each phase instead; it then joins the
+    dispatch that computes the phase. This is done if nothing else uses the tensor, and if the
+    operator's other operands have the same elements for all phases, for example one scale for each
+    channel. If one sum computes all phases, the
     operator is applied to the sum, before the dimensions of rows and phases are joined
     (isUnfolding() in fusion_groups.h).
 
@@ -306,8 +308,9 @@ def FitBudget : Pass<"fit-budget", "::mlir::func::FuncOp"> {
     chooses the transients and the cheaper way: a byte moved over the bus costs as much as 16 bytes
     of device memory traffic or 512 floating-point operations.
 
-    A storage of several tensors counts as a whole, unless counting its tensors separately lowers
-    the smallest possible budget by at least a tenth (SharedStorage in dispatch_graph.h says why).
+    All bytes of a storage count as live while any of its tensors is in use. They count separately by
+    tensor if the budget cannot be met otherwise and this lowers the smallest possible budget by at
+    least a tenth (SharedStorage in dispatch_graph.h says why).
     The live tensors may then fit into the budget while the arena, which also has gaps between
     them, does not. In this case the emission of the program fails and reports the arena's size.
 
@@ -327,13 +330,13 @@ def FoldReshapes : Pass<"fold-reshapes", "::mlir::func::FuncOp"> {
   let summary = "let slices and permutations do the work of the reshapes after them";
   let description = [{
     Reshapes between dispatches are views of dense tensors, so an operator that only moves elements
-    and whose result is reshaped would have to be stored. The pass removes three kinds of
-    such reshapes:
-    - a slice whose dimensions of extent 1 are dropped, as the heads of an attention that are split
-      from one tensor: the slice drops the dimensions itself;
-    - a slice whose dimensions are divided, as the heads of an attention whose queries, keys and
-      values are one tensor: the tensor is divided before it is sliced;
-    - a permutation between two reshapes of fixed shapes, as the shuffle of channels: one operator
+    and whose result is reshaped would have to be stored. The pass handles three kinds of
+    such operators:
+    - a slice whose dimensions of extent 1 a reshape drops (for example, heads of an attention that
+      are split from one tensor): the slice drops the dimensions itself;
+    - a slice whose dimensions a reshape divides (for example, heads of an attention whose queries,
+      keys and values are one tensor): the tensor is divided before it is sliced;
+    - a permutation between two reshapes of fixed shapes (for example, a shuffle of channels): one operator
       with the composed indexing map. The result of such an operator (isShuffle() in
       fusion_groups.h) is stored: if readers computed the permuted index themselves, they would lose
       vector loads. A concatenation that only this operator reads is evaluated inside of it.
@@ -373,7 +376,8 @@ def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
       activation, residual);
     - the operators that compute the rows of a `gantry.scatter`, and their positions.
     Reshapes are views and stay between dispatches. A value with several consumers is inlined only
-    if it is pure data movement; otherwise it is computed once and stored.
+    if it is pure data movement, or part of a softmax, a normalization or an attention (below);
+    otherwise it is computed once and stored.
 
     Reductions over the last dimension whose results are broadcast back over it (softmax,
     normalizations) are fused with the operators that read the broadcast, and with the elementwise
@@ -424,8 +428,8 @@ def OrderDispatches : Pass<"order-dispatches", "::mlir::func::FuncOp"> {
     transients that are alive at one moment. A result that may take an operand's storage, and this
     operand, count only once. Nothing is computed twice. engine/plan/order/order.h has the
     search. The model's own order is kept if the search finds no better one. The new order has at
-    most `max-stage-growth` percent more stages (dispatches between two barriers) than the model's
-    own. A dynamic dimension counts as its upper limit, or as 64 if it has none.
+    most `max-stage-growth` percent more stages than the model's own (a stage is the dispatches
+    between two barriers). A dynamic dimension counts as its upper limit, or as 64 if it has none.
 
     A dispatch that only computes the next value of a state (`gantry.state`) stays behind the
     dispatches that read the old value, so that the new value can be written over the old one.
@@ -458,7 +462,7 @@ def OrderStates : Pass<"order-states", "::mlir::func::FuncOp"> {
     The pass changes a state that grows if nothing but the concatenation reads it, and if the
     function returns the concatenation itself and not a reshape of it. Programs that share a state
     need the same order. The pass therefore also changes a state that the function only reads or
-    only writes, if one of its dimensions is dynamic; this dimension becomes the first.
+    only writes, if exactly one of its dimensions is dynamic; this dimension becomes the first.
 
     Before:
     ```mlir
@@ -485,7 +489,8 @@ def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
     the dispatch refers to the module by name. Equal regions share a module, so that repeated blocks
     of a network share their kernels. Locations are ignored when regions are compared. The module's
     attribute has the number of loop steps of the whole program (a dynamic extent counts as 64),
-    because the choice of a tile weighs the time that a kernel needs to load against that of a run.
+    because the choice of a tile weighs the time in which the driver compiles the kernel against the
+    time of a run, which is estimated from these steps.
 
     Before:
     ```mlir
@@ -536,19 +541,20 @@ def PadSizes : Pass<"pad-sizes", "::mlir::func::FuncOp"> {
   let description = [{
     Kernels access memory in vectors of four elements, and in the fastest kernels of matmuls a lane
     computes eight columns of the result. The pass rounds a size up if a matmul or a convolution has
-    it as the size of a reduction loop, of the columns, or of the channels: to a multiple of four,
-    and to a multiple of eight if that adds at most a tenth. All operators between the matmuls then
+    it as the size of a reduction loop, of the columns, or of the channels: to a multiple of eight
+    if that adds at most a tenth, otherwise to a multiple of four. All operators between the matmuls then
     compute tensors with padding (size_classes.h). Constants get zeros. If a reduction reads the
-    padding of a computed tensor, the padding is zero: where an operator would compute another value
-    in it, a select replaces it, so that infinities and NaNs cannot reach the padding either.
+    padding of a computed tensor, the padding is zero: a select replaces any other value that an operator
+    would compute there, so that infinities and NaNs cannot reach the padding either.
 
     Inputs of the program, and results that cannot have padding, are copied into padded tensors.
     The copies are marked with `gantry.stored`, so that form-dispatches never inlines them. With
-    `blocks`, kernels read rows of floats at any address as vectors, and compute the steps of a sum
-    that a multiple of four leaves over. Matmuls then need no padded depth, and padded columns of a
-    right operand that is no constant only if they have many rows.
+    `blocks` (for a software device, a driver that runs on the CPU), kernels read rows of floats at
+    any address as vectors, and compute the last steps of a sum whose length is no multiple of four.
+    The reduction loop of a matmul then needs no padding. The columns of a right operand that is not
+    a constant are padded only if the result has many rows.
     Operators that need the tensor without padding read a slice. A size stays as it is if these
-    conversions cost more than the products gain, if it is dynamic, or if a reduction that does not
+    conversions cost more than the matmuls and convolutions gain, if it is dynamic, or if a reduction that does not
     ignore zeros, as a maximum, runs over it.
 
     Before: `%y = matmul(%x : tensor<8x767xf32>, %w : tensor<767x61xf32>)`.
@@ -565,7 +571,7 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
   let summary = "let operators write into the slices of a concatenation";
   let description = [{
     Replaces a `tensor.concat` by a `gantry.concat`, a view of its inputs: the operators that compute
-    the inputs write into the result's storage, and nothing is copied. This needs
+    the inputs write into the result's storage, and nothing is copied. This requires
     - fixed sizes from the concatenated dimension on, so that the places of the inputs are known;
     - that each input which a reshape reads is one contiguous range of the result;
     - with `blocks`, that the view costs less than the copy. A view may rule out blocks of four
@@ -579,13 +585,14 @@ def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
 
     An input is copied into the result if it is an input of the program or a constant, if the
     function returns it, or if it lies in another storage already. A concatenation stays as it is if
-    more than half of its elements would have to be copied or moved. `gantry.why` on a copy or on a
+    more than half of its elements come from inputs that must be copied, or from operators that only
+    move elements (slices, permutations). `gantry.why` on a copy or on a
     concatenation that stays says why.
 
     The inputs of several concatenations may begin with the same tensors, as in DenseNet. All of them
     then lie in the storage of the largest.
 
-    An interleaved `gantry.concat`, which the importer makes, stays as it is. If a tensor is its input
+    An interleaved `gantry.concat`, which the importer makes, is kept. But if a tensor is its input
     several times (equal phases of a transposed convolution), the tensor is copied for the second and
     later places. An input that no operator computes, such as a reshape, is copied too.
 
@@ -602,10 +609,10 @@ def PlacePads : Pass<"place-pads", "::mlir::func::FuncOp"> {
   let summary = "let operators write into the interior of a padded tensor";
   let description = [{
     The readers of a pad usually evaluate it while they read, so the padded tensor is not stored. If
-    the function returns it, or if a reshape views it, it must be stored. If a reduction (or an
-    elementwise operator that is part of its kernel) computes the source, and nothing else reads the
-    source, the pass then replaces the pad by concatenations of the source with constants. By
-    place-concats these become views: the reduction writes the interior, and a small dispatch fills
+    the function returns it, or if a reshape views it, it must be stored. If, in such a case, a
+    reduction (or an elementwise operator that is part of its kernel) computes the source, and nothing
+    else reads the source, the pass replaces the pad by concatenations of the source with constants.
+    place-concats turns these into views: the reduction writes the interior, and a small dispatch fills
     each side of the border. Without the pass, a dispatch would copy the whole tensor.
 
     The pass compares the costs of both ways in units of the copy of one element; `dispatch` is the
@@ -627,7 +634,7 @@ def PlaceScatters : Pass<"place-scatters", "::mlir::func::FuncOp"> {
   let summary = "copy the tensors whose rows may not be replaced in place";
   let description = [{
     A `tensor.concat` that appends rows to a state, and is the state's next value, becomes a
-    `gantry.scatter` of these rows, so that the state grows in place. This needs that nothing else
+    `gantry.scatter` of these rows, so that the state grows in place. This requires that nothing else
     reads the state, and that the dimensions before the concatenated one have the extent 1
     (order-states).
 
@@ -649,11 +656,11 @@ def ShareKernels : Pass<"share-kernels", "::mlir::ModuleOp"> {
     Runs on kernels that are functions on buffers. Two kernels with equal operations may differ in
     constants that are bounds of loops or parts of addresses. The first of such kernels then takes
     these constants as arguments, like the sizes of dynamic dimensions, and serves the dispatches of
-    all. Constants whose differences between the kernels are multiples of the same numbers share an
-    argument. Drivers compile one kernel instead of many. Divisors stay constants in kernels with few other
-    operations, because drivers replace divisions by constants with cheaper operations.
+    all. Constants whose differences between the kernels are proportional share an argument. Drivers
+    compile one kernel instead of many. Divisors stay constants in kernels with few other operations,
+    because drivers replace divisions by constants with cheaper operations.
 
-    `gantry.loops` becomes the largest of the kernels. `gantry.slices` is removed if it differs.
+    `gantry.loops` becomes the largest among the kernels. `gantry.slices` is removed if it differs.
     Kernels whose `gantry.slices` differ are not shared if a tensor is too large for the bindings of
     some devices, which then need the slices. Other attributes that only describe a kernel (its key,
     its prediction, its remarks) are those of the first.
@@ -720,12 +727,12 @@ def Strips : Pass<"strips", "::mlir::func::FuncOp"> {
     applied to a clone, measured, and kept if the peak falls. This repeats until nothing is gained.
 
     Without a budget, all strips together cost at most 2 % of the model's arithmetic and copy no
-    tensor, each chain lowers the peak by at least 5 %, and small tensors and short strips are left
-    out (`min-bytes`, `min-rows`, `min-elements`). An additional dispatch costs as much as
+    tensor, each chain lowers the peak by at least 5 %, and programs with a small peak, short strips
+    and small strips are left out (`min-bytes`, `min-rows`, `min-elements`). An additional dispatch costs as much as
     `dispatch-cost` operations. With a budget, strips may add a quarter of the arithmetic to bring
     the peak below it. If the operands and the result of a single dispatch still exceed the budget,
-    strips may add as much as is needed. They may then also compute a tensor a second time that
-    operators outside of the chain read too. fit-budget does the rest.
+    strips may add as much as is needed. They may then also compute a second time a tensor that
+    operators outside of the chain also read. fit-budget does the rest.
 
     Where the strips cannot be written into the joined tensor, a dispatch copies them. It may bind at
     most `max-buffers` buffers.
@@ -760,7 +767,7 @@ def Strips : Pass<"strips", "::mlir::func::FuncOp"> {
                  Option<"dispatchCost", "dispatch-cost", "double", "3e6",
                         "without a budget, the cost of an additional dispatch, in operations">,
                  Option<"minBytes", "min-bytes", "uint64_t", "524288",
-                        "without a budget, a program with a lower peak is not changed">,
+                        "without a budget, a program whose peak is lower than this is not changed">,
                  Option<"minRows", "min-rows", "int64_t", "8",
                         "without a budget, the smallest number of rows of a strip">,
                  Option<"minElements", "min-elements", "int64_t", "16384",

@@ -48,7 +48,7 @@ struct ApplyTuningPass : impl::ApplyTuningBase<ApplyTuningPass> {
         const std::string table = requested ? file : std::string("the compiler's table");
         measured = MeasuredAttr::get(
             &getContext(), builder.getStringAttr(tile->tile),
-            builder.getStringAttr(table + ": " + timesOf(*tile) + " on " + tile->device),
+            builder.getStringAttr(table + ": " + timesOf(*tile) + "measured on " + tile->device),
             requested);
       }
       const auto kernel = attributeOf<KernelAttr>(module);
@@ -57,11 +57,12 @@ struct ApplyTuningPass : impl::ApplyTuningBase<ApplyTuningPass> {
     }
   }
 
-  /// Returns the times of a measured tile as text, or "measured" if the table does not have them.
+  /// Returns the times of a measured tile as text with a trailing comma and space; empty if the
+  /// table does not have them.
   static std::string timesOf(const MeasuredTile &tile) {
-    char text[96] = "measured";
+    char text[96] = "";
     if (tile.ns > 0 && tile.predictedNs > 0)
-      std::snprintf(text, sizeof text, "%.4g us instead of %.4g us as predicted", tile.ns / 1e3,
+      std::snprintf(text, sizeof text, "%.4g us, the predicted tile %.4g us, ", tile.ns / 1e3,
                     tile.predictedNs / 1e3);
     return text;
   }

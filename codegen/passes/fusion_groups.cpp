@@ -21,8 +21,8 @@ bool isComputeOp(Operation *op) {
       op);
 }
 
-/// Returns whether the operator's result must lie in memory (gantry.stored), so it is never
-/// inlined.
+/// Returns whether the operator's result must lie in memory (gantry.stored). Such an operator is
+/// never inlined.
 static bool isStored(Operation *op) {
   return op->hasAttr(GantryDialect::StoredAttrHelper::getNameStr());
 }
@@ -54,7 +54,7 @@ bool isUnfolding(linalg::GenericOp op) {
   const AffineMap map = op.getIndexingMapsArray().front();
   const auto extents = cast<RankedTensorType>(op.getInputs().front().getType()).getShape();
   const auto parts = map.getResults();
-  unsigned next = 0; // The loop that the next index, or its quotient, must be.
+  unsigned next = 0; // The next index must be this loop, or this loop divided by an extent.
   bool divides = false;
   for (size_t d = 0; d < parts.size(); ++d, ++next) {
     const AffineExpr loop = getAffineDimExpr(next, op.getContext());
@@ -129,7 +129,7 @@ bool isCheap(Operation *op) {
 }
 
 /// Returns whether the operator dequantizes a constant: it computes wider elements from a constant
-/// by arithmetic. This costs less at every load than loading the wider result.
+/// by arithmetic. Repeating the arithmetic at every load costs less than loading the wider result.
 bool isWidening(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || generic.getNumReductionLoops() > 0 || generic.getNumResults() != 1)
@@ -176,7 +176,7 @@ bool isGateOf(Operation *op, Operation *user) {
     if (map.isIdentity())
       continue;
     if (operand->get().getDefiningOp<arith::ConstantOp>())
-      return false; // A constant factor: the scale of a normalization, which fuses with that.
+      return false; // For example the scale of a normalization, which joins its dispatch.
     factors = map;
   }
   if (!factors || !gate.getIndexingMapsArray().back().isIdentity() ||
@@ -184,7 +184,7 @@ bool isGateOf(Operation *op, Operation *user) {
     return false;
   bool summed = false;
   for (auto [position, expr] : llvm::enumerate(read.getResults())) {
-    unsigned dims = 0; // Loops that this index depends on.
+    unsigned dims = 0; // The number of loops in this index, without those of extent 1.
     bool reduces = false;
     expr.walk([&](AffineExpr inner) {
       auto dim = dyn_cast<AffineDimExpr>(inner);
@@ -203,8 +203,8 @@ bool isGateOf(Operation *op, Operation *user) {
   return summed;
 }
 
-/// Returns whether the elementwise operator is cheap, and reads each operand, unless it is a
-/// constant, only at the index of the result's element. The same must hold for each elementwise
+/// Returns whether the elementwise operator is cheap, and reads each operand that is not a
+/// constant only at the index of the result's element. The same must hold for each elementwise
 /// operator before it that has no other reader; otherwise that operator's result would have to be
 /// stored. A normalization, which broadcasts its mean, does not qualify: it becomes its own kernel.
 bool isCheapChain(linalg::GenericOp op) {
@@ -250,12 +250,12 @@ int64_t usesOfElement(linalg::GenericOp reduction, AffineMap operand) {
   return uses;
 }
 
-/// Returns whether the matmul `user` should evaluate the elementwise operator while it reads the
-/// operator's result. The operator must be cheap. `user` must read no windows, because it would
-/// evaluate an element once for each window that contains the element. The operator must not be the
-/// epilogue of an earlier reduction (isEpilogue()). Evaluating an element of the operator's result
-/// in each tile that uses the element must not cost more than storing the element and loading it
-/// again.
+/// Returns whether the matmul `user`, or the matmul after the elementwise operator `user`, should
+/// evaluate the elementwise operator while it reads the operator's result. The operator must be
+/// cheap. `user` must read no windows, because it would evaluate an element once for each window
+/// that contains the element. The operator must not be the epilogue of an earlier reduction
+/// (isEpilogue()). Evaluating an element of the operator's result in each tile that uses the
+/// element must not cost more than storing the element and loading it again.
 bool isPrologueOf(Operation *op, Operation *user) {
   auto producer = dyn_cast<linalg::GenericOp>(op);
   auto reduction = dyn_cast<linalg::GenericOp>(user);
@@ -352,9 +352,9 @@ std::string FusionGroups::reasonAgainst(const Attention &attention) const {
   linalg::GenericOp product = attention.product;
   const int64_t values = product.getStaticLoopRanges()[attention.valueLoop()];
   if (ShapedType::isDynamic(values) || values > kMaxValues)
-    return (ShapedType::isDynamic(values) ? "values of unknown size"
-                                          : "values of " + std::to_string(values) + " elements") +
-           " do not fit into registers (at most " + std::to_string(kMaxValues) + ")";
+    return "rows of " +
+           (ShapedType::isDynamic(values) ? "an unknown number of" : std::to_string(values)) +
+           " values do not fit into registers (at most " + std::to_string(kMaxValues) + ")";
   uint64_t bytes = 4;
   for (int64_t extent : cast<RankedTensorType>(attention.scores.getType()).getShape())
     bytes *= static_cast<uint64_t>(ShapedType::isDynamic(extent) ? kTypicalExtent : extent);
@@ -499,9 +499,9 @@ bool FusionGroups::joinsRows(Operation *op, const FusionGroup &group, Place plac
   return place == Place::kPerRow && generic.getStaticLoopRanges().back() == type.getShape().back();
 }
 
-/// Returns whether the user, or an operator after it in the user's only group, is an unfolding. The
-/// last matmul of an attention is then not inlined: its tiles need the dimensions of its own
-/// result, some of which an unfolding joins.
+/// Returns whether the user belongs to one group only, and it or a later operator of this group is
+/// an unfolding. The last matmul of an attention is then not inlined: its tiles need the dimensions
+/// of its own result, some of which an unfolding joins.
 bool FusionGroups::isUnfoldedLater(Operation *user) const {
   while (true) {
     auto generic = dyn_cast<linalg::GenericOp>(user);

@@ -17,13 +17,13 @@ namespace gantry::codegen {
 /// - reduces c but not the last dimension.
 /// The last two do not apply to a matmul with a batch, in which n is also an index of another
 /// operand. The operator may read `value` directly, or through pads and elementwise operators.
-/// `value` belongs to the program's function before the pass form-dispatches has grouped operators
-/// into dispatches (kernel launches), or to the region of a dispatch.
+/// `value` must belong to the program's function, before the pass form-dispatches has grouped
+/// operators into dispatches (kernel launches), or to the region of a dispatch.
 bool readsAsImage(mlir::Value value);
 
 /// Calls `body` with each use by an operator that reads one of the tensors as an image
 /// (readsAsImage()). Here the operator may also read the tensor through slices and concatenations,
-/// except through the operation `ignored`.
+/// but never through the operation `ignored`.
 void forEachImageRead(llvm::ArrayRef<mlir::Value> tensors, mlir::Operation *ignored,
                       llvm::function_ref<void(mlir::OpOperand &)> body);
 

@@ -1,5 +1,6 @@
-// Declares the compiler's own MLIR passes. Passes.td describes them, and pipeline.cpp has the order
-// in which they run. TableGen generates the declarations and the registration from Passes.td.
+// Declares the compiler's own MLIR passes. Passes.td describes them, and codegen/pipeline.cpp has
+// the order in which they run. TableGen generates the declarations and the registration from
+// Passes.td.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

@@ -1,12 +1,13 @@
 // Chooses the tile of a kernel by predicted cost (tile_cost.h) for a device profile. A tile is the
-// part of the kernel's result that one invocation, subgroup or workgroup computes, with the way in
-// which it is computed (tile_shape.h). A point is one element of the result.
+// part of the kernel's result that one invocation, subgroup or workgroup computes, together
+// with how it is computed (tile_shape.h). A point is one element of the result.
 //
 // Tiles that one invocation computes in registers are found by coordinate descent. The descents
-// start from a tile of one point and from the cheapest blocks: tiles with several points along two
-// dimensions. For devices that prefer texel loads (loads through texel buffers), tiles that a
-// subgroup shares (lane_tiles.h) are compared as well. The tiles that stage operands in shared
-// memory are sorted by cost, and the cheapest that fits is taken (staged_tiles.cpp).
+// start from a tile of one point, from the cheapest blocks (tiles with several points along two
+// dimensions) and, if the sum is short, from the cheapest block that unrolls all its steps. For
+// devices that prefer texel loads (loads through texel buffers), tiles that a subgroup shares
+// (lane_tiles.h) are compared as well. The tiles that stage operands in shared memory are sorted by
+// cost, and the cheapest that fits is taken (staged_tiles.cpp).
 //
 // In all functions, `kernel` is the function on tensors into which the pass outline-kernels moved a
 // kernel's operations. It takes tensors, then the sizes of their dynamic dimensions, and returns
@@ -65,7 +66,7 @@ inline bool sharesTiles(TileKind kind) {
 }
 
 /// Returns the cheapest tile. kind: kBaseline, kTexel, or, if hasDotProducts(kernel), kDots.
-/// candidate: skip this many cheaper tiles; if there are not as many, return the cheapest. For row
+/// candidate: skip this many cheaper tiles; if there are fewer, return the cheapest. For row
 /// kernels and attentions `candidate` is ignored. dynamicExtent: the extent that each dynamic
 /// dimension of the result is assumed to have.
 TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, TileKind kind,
@@ -75,12 +76,12 @@ TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, T
 /// cooperative matrices, the cheapest fitting tile without them comes before it in the result, for
 /// devices whose driver does not offer the matrices.
 ///
-/// The result is empty for row kernels, attentions and scatters, if no tile fits, and if no
-/// operand has elements that a workgroup reads at least twice on average; the kernel's baseline,
-/// which needs no shared memory, is used then. candidate: skip this many tiles that fit; the result
-/// is empty if no other fits. measured: if not empty, take the tile with this exact text
-/// (tile_text.h) instead of the cheapest; the result is empty if no candidate has this text or if
-/// the tile does not fit.
+/// The result is empty for row kernels, attentions and scatters. It is also empty if no tile fits,
+/// or if no operand has elements that a workgroup reads at least twice on average. The caller then
+/// uses the kernel's baseline, which needs no shared memory. candidate: skip this many tiles that
+/// fit; the result is empty if no other fits. measured: if not empty, take the tile with this exact
+/// text (tile_text.h) instead of the cheapest; the result is empty if no candidate has this text or
+/// if the tile does not fit.
 std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile,
                                           size_t candidate = 0, const std::string &measured = {});
 
@@ -99,16 +100,16 @@ std::vector<TileShape> reducedRowTiles(mlir::func::FuncOp kernel, const DevicePr
                                        TileKind kind);
 
 /// Returns the cheapest of the tiles with which a subgroup processes or reduces a row, or computes
-/// a part of an attention. None if the kernel has no such tile, or if one of `others` is cheaper.
-/// For devices that do not prefer texel loads; for other devices, these tiles are among those of
-/// chooseTile() for kTexel.
+/// a part of an attention. Returns nullopt if the kernel has no such tile, or if one of `others` is
+/// cheaper. Call it only for devices that do not prefer texel loads; for other devices, these tiles
+/// are among those of chooseTile() for kTexel.
 std::optional<TileChoice> chooseSubgroupTile(mlir::func::FuncOp kernel,
                                              const DeviceProfile &profile,
                                              llvm::ArrayRef<TileShape> others);
 
-/// Returns the tile with this exact text (tile_text.h). kind: kBaseline, kTexel or kDots. Fails
-/// with kInvalidArgument and the reason if the text is not a tile or if the kernel cannot have this
-/// tile on such a device.
+/// Returns the tile with this exact text (tile_text.h). kind: kBaseline, kTexel, kSubgroup or
+/// kDots. Fails with kInvalidArgument and the reason if the text is not a tile or if the kernel
+/// cannot have this tile on such a device.
 Result<TileChoice> measuredTile(mlir::func::FuncOp kernel, const DeviceProfile &profile,
                                 TileKind kind, const std::string &text);
 
@@ -123,13 +124,13 @@ struct KernelExtents {
   /// The extent of the result along a tile dimension: a dimension of the result, or several merged
   /// ones (TileShape::merged).
   struct Span {
-    int64_t extent = 1;  // The assumed one if it is dynamic.
+    int64_t extent = 1;  // `dynamicExtent` for each dynamic dimension.
     int64_t divisor = 1; // A known divisor of the extent: the extent itself if it is static.
     bool isDynamic = false;
   };
   /// Returns the extents along the tile dimensions.
   llvm::SmallVector<Span> spansOf(const TileShape &tile) const;
-  /// Returns the result's extents, with the assumed one for each that is dynamic.
+  /// Returns the result's extents, with `dynamicExtent` for each that is dynamic.
   llvm::SmallVector<int64_t> assumedResult() const {
     llvm::SmallVector<int64_t> assumed(result);
     for (int64_t &extent : assumed)

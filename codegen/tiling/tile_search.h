@@ -1,11 +1,11 @@
 // Compares tiles of one kernel by their predicted cost, and improves them. A tile is the part of
 // the kernel's result that one invocation, subgroup or workgroup computes (tile_shape.h).
 //
-// The cost of a tile is that of one run of the kernel (tile_cost.h) and a share of the time that
-// the driver takes to compile the kernel. A tile that makes the driver take longer is therefore
-// chosen only if it makes the runs faster by enough.
+// The cost of a tile is that of one run of the kernel (tile_cost.h) plus, under CostModel::kTexels,
+// a share of the time that the driver takes to compile the kernel. A tile that makes the driver
+// take longer is therefore chosen only if it makes the runs faster by enough.
 //
-// Threads: one search per kernel and thread.
+// Threads: a search belongs to one kernel and one thread.
 #pragma once
 
 #include "codegen/tiling/tile_choice.h"
@@ -49,16 +49,17 @@ public:
   /// Improves a tile by coordinate descent. A change sets one element of TileShape::result or
   /// TileShape::reduction to another value. If a change gives the tile more points than the limit
   /// on the size of the code allows, the change also unrolls fewer steps. Makes the change that
-  /// lowers the cost most, and repeats this until no change lowers the cost by at least 0.1 %. The
-  /// descents of one search share the costs of tiles by these two members. Starts that differ in
-  /// another member must therefore have different numbers of tile dimensions.
+  /// lowers the cost most, and repeats this until no change lowers the cost by at least 0.1 %. All
+  /// descents of one search share a cache of costs, whose key is these two members. Two tiles
+  /// passed to descend() that differ in another member must therefore differ in their number of
+  /// tile dimensions, so that their keys differ.
   void descend(CostedTile &from);
   /// Ranks the different tiles that were compared: `best` has rank 0, the others follow by cost.
-  /// Returns the tile with rank `candidate`, or `best` if there are not as many. Needs keepsAll.
+  /// Returns the tile with rank `candidate`, or `best` if there are fewer. Needs keepsAll.
   CostedTile ranked(const CostedTile &best, size_t candidate);
 
 private:
-  /// Returns the predicted cost of the kernel with the share of the driver's time.
+  /// Returns the predicted cost of a run plus the cost of the driver's compilation.
   double withBuild(const PredictedTile &predicted) const {
     return predicted.cost + buildCost_ * predicted.buildMs;
   }
@@ -68,10 +69,10 @@ private:
   void considerFewerSteps(const TileShape &tile,
                           llvm::function_ref<void(const TileShape &)> consider) const;
   /// Returns whether the result is too large for the bindings of some devices, so that a launch
-  /// must be cut into slices there. Returns false for kernels with a reduction: with the tiles that
-  /// allow slices, they may be several times slower.
+  /// must be cut into slices there. Returns false for dynamic shapes, and for kernels with a
+  /// reduction: these may be several times slower with the tiles that allow slices.
   static bool wantsSlices(mlir::func::FuncOp kernel, const KernelExtents &extents);
-  /// Returns whether the tiles divide, without a rest, the outermost tile dimension that has
+  /// Returns whether the tiles divide, without a remainder, the outermost tile dimension that has
   /// several tiles. Slices need this.
   bool isDivided(const TileShape &tile) const;
 

@@ -1,6 +1,7 @@
-// The definitions of the opaque structs of gantry.h, and the functions that turn a Status into a
-// code and a message. Each struct holds a reference to one object of the engine; gantry_device
-// holds two, to the device and to its heap (the manager of the device's memory).
+// The definitions of the opaque structs of gantry.h except gantry_buffer, and the functions that
+// turn a Status into a code and a message. Each struct holds a reference to one object of the
+// engine; gantry_device holds two, to the device and to its heap (the manager of the device's
+// memory).
 //
 // Threads: report() and nullArgument() keep one message per thread.
 #pragma once
@@ -14,7 +15,7 @@
 
 struct gantry_device {
   std::shared_ptr<gantry::device::Device> device;
-  // The heap owns all memory of the device. It lives until its last buffer is released.
+  // The heap owns all memory of the device. Buffers keep it alive after the device is released.
   std::shared_ptr<gantry::heap::Heap> heap;
 };
 
@@ -48,7 +49,7 @@ inline gantry_buffer_t *bufferOf(heap::BufferHandle handle) {
 }
 
 /// Returns the number stored in an enum that comes from C. C code may store any int in it, and
-/// reading a number that is no enumerator as the C++ enum would be undefined behaviour.
+/// reading a number outside the C++ enum's range as that enum would be undefined behaviour.
 template <typename Enum> int rawValue(const Enum &value) {
   static_assert(sizeof(Enum) == sizeof(int));
   int raw;

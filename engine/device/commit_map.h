@@ -3,8 +3,8 @@
 //
 // Algorithm: a flat array of pieces, sorted by offset and searched by bisection. Each piece belongs
 // to a block, which is one driver allocation made by one commit. A block is released when its last
-// piece is removed. Lookup is O(log pieces); insertion and removal are O(pieces), and a range has
-// few pieces.
+// piece is removed. Finding a piece is O(log pieces), insertion is O(pieces), and removal is
+// O(pieces) for each piece and block that it removes; a range has few pieces.
 //
 // Errors: prepare() allocates all host memory without exceptions, so the other functions cannot
 // fail. Units: bytes. Threads: a CommitMap is used by one thread at a time.
@@ -37,7 +37,7 @@ public:
   /// allocation. The backend identifies the allocation by `token`.
   void add(uint64_t offset, uint64_t size, uint64_t token);
 
-  /// Records that [offset, offset + size), which must have storage, has none any more. Calls
+  /// Records that [offset, offset + size), which must have had storage, no longer has any. Calls
   /// release(token) for each block whose last piece was removed.
   template <typename Release> void remove(uint64_t offset, uint64_t size, Release release) {
     detach(offset, size);

@@ -1,4 +1,5 @@
-// placeBarriers(): keeps the sets of bytes that were read and written since the last barrier.
+// placeBarriers(): places a barrier before each command that conflicts with the bytes read and
+// written since the last barrier, which it keeps as sets.
 #include "engine/hazards/hazards.h"
 
 #include <algorithm>

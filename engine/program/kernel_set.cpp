@@ -99,8 +99,8 @@ Status checkVariant(const artifact::Kernel &kernel, const artifact::KernelVarian
   return device::checkKernel(sourceOf(kernel, variant, texelsOf(variant)), profile);
 }
 
-/// Returns kUnsupported if the device cannot bind these buffers in the variant's binding mode,
-/// neither as a whole nor in slices (dispatch_split.h).
+/// Returns kUnsupported unless the device can bind these buffers in the variant's binding mode,
+/// as a whole or in slices (dispatch_split.h).
 Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVariant &variant,
                     const DeviceProfile &profile, std::span<const BoundBuffer> buffers) {
   for (const device::TexelRead &read : texelsOf(variant))
@@ -135,8 +135,8 @@ Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVarian
 constexpr int kNever = INT_MAX;
 
 /// Returns the rank of a binding mode. Among the variants that can run, the one with the lowest
-/// rank is chosen; variants with the rank kNever are not considered. large: whether a buffer is
-/// larger than a storage-buffer binding may be.
+/// rank is chosen; variants with the rank kNever are not considered. large: whether a buffer
+/// exceeds the device's limit for storage-buffer bindings.
 int rankOf(Binding binding, BindingChoice choice, const DeviceProfile &profile, bool large) {
   const bool texel = binding == Binding::texel, address = binding == Binding::address;
   switch (choice) {
@@ -168,7 +168,8 @@ bool allowsDims(const artifact::KernelVariant &variant, std::span<const uint64_t
 }
 
 /// Returns the cheapest of the variant and its alternatives (variants that differ only in how the
-/// work is divided among workgroups, artifact.fbs) that can run.
+/// work is divided among workgroups, artifact.fbs) that can run. If `workgroups` is empty, the
+/// costs are unknown, and the variant is returned.
 const artifact::KernelVariant *
 cheapestAlternative(const artifact::Kernel &kernel, const artifact::KernelVariant &variant,
                     const DeviceProfile &profile, std::span<const BoundBuffer> buffers,
@@ -233,8 +234,8 @@ chooseVariant(const artifact::Kernel &kernel, BindingChoice choice, const Device
   const artifact::KernelVariant *best = nullptr;
   std::pair<int, int64_t> bestRank{kNever, 0};
   for (const artifact::KernelVariant *variant : *kernel.variants()) {
-    // The compiler numbers variants with the same binding mode by KernelVariant.grid
-    // (artifact.fbs) so that the variant with the highest number is preferred.
+    // Among variants with the same binding mode, the one with the highest KernelVariant.grid
+    // (artifact.fbs) is preferred; the compiler numbers them accordingly.
     const std::pair rank{rankOf(variant->binding(), choice, profile, large),
                          -static_cast<int64_t>(variant->grid())};
     if (rank.first == kNever || rank >= bestRank || !allowsDims(*variant, dims))

@@ -17,8 +17,8 @@ constexpr double kWheelFactor = 0.85; // Factor on the time range's length per s
 
 ImVec4 vec(uint32_t colour) { return ImGui::ColorConvertU32ToFloat4(colour); }
 
-/// Finds, among the visited blocks, the one that begins next after (direction 1) or before
-/// (direction -1) the current one.
+/// Finds, among the visited blocks, the one whose begin is closest after (direction 1) or
+/// closest before (direction -1) the begin of the current one.
 struct TenantVisitor {
   const BlockTable &table;
   uint32_t current;
@@ -95,8 +95,8 @@ void ProfilerWindow::setBoundsToCapture() {
                      static_cast<double>(model.nowNs()));
 }
 
-/// Shows the whole capture. If more than a fifth of a finished capture lies before its first block
-/// or run, leaves that part out.
+/// Shows the whole capture. If more than about a fifth of a finished capture lies before its first
+/// block or run, leaves that part out.
 void ProfilerWindow::showActivity() {
   const CaptureModel &model = *ui_.model;
   ui_.time.showAll();
@@ -138,7 +138,7 @@ void ProfilerWindow::modelGrew() {
   else
     ui_.time.follow();
   // checkPlans() visits all bindings, so it runs only when the capture has grown by more than an
-  // eighth and 1000 events.
+  // eighth plus 1000 events.
   if (model.eventCount() > checkedEvents_ + checkedEvents_ / 8 + 1000) {
     ui_.findings = checkPlans(model);
     checkedEvents_ = model.eventCount();
@@ -349,8 +349,8 @@ void ProfilerWindow::handleEscape() {
     selectedUi().selected = Pick();
 }
 
-/// Handles a key that types a character. spanNs and middleNs are the length of the view and the
-/// time about which to zoom.
+/// Handles a key that types a character. spanNs: the length of the view. middleNs: the time to
+/// zoom about.
 void ProfilerWindow::handleCharacter(unsigned character, double spanNs, double middleNs) {
   switch (character) {
   case 'w':
@@ -469,7 +469,7 @@ void ProfilerWindow::goToOperator(const std::string &name) {
   const double shift = ui == &ui_ ? 0 : ui_.secondShiftNs;
   const double begin = static_cast<double>(dispatch.beginNs) - shift;
   const double length = static_cast<double>(dispatch.endNs - dispatch.beginNs);
-  // Shows at most eight times the dispatch's duration, so that its neighbours are visible.
+  // Zooms in, if necessary, until the dispatch takes at least an eighth of the view.
   const double span = std::min(ui_.time.spanNs(), 8 * length);
   ui_.time.remember();
   ui_.time.show(begin + length / 2 - span / 2, begin + length / 2 + span / 2);

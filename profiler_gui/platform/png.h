@@ -3,8 +3,9 @@
 // Only tests that compare pictures need the reader. It reads only files of this writer (one IDAT
 // chunk, no filters) and is not a general PNG reader.
 //
-// Errors: those of writeFileAtomically() and MappedFile::open(); kDataLoss for a file that this
-// writer did not write. Threads: pure functions.
+// Errors: those of writeFileAtomically() and MappedFile::open(); kInternal if zlib fails;
+// kDataLoss for a file that this writer did not write, or with a side of 0 or above 16384 pixels.
+// Threads: pure functions.
 #pragma once
 
 #include "engine/base/status.h"

@@ -1,7 +1,8 @@
 """The build backend of the Python package (PEP 517). It needs no other Python package.
 
-A wheel contains the two extension modules, libgantry.so and libgantry_compiler.so. It needs the system's libraries under
-them: those of Debian's packages libllvm19, libmlir-19, libonnx1, libprotobuf32, libfmt9 and libstdc++6, and a Vulkan driver.
+A wheel contains the Python files, the extension modules _runtime and _compiler, and the libraries libgantry.so.0 and
+libgantry_compiler.so.0, which the modules load. It needs the system libraries that these depend on:
+those of Debian's packages libllvm19, libmlir-19, libonnx1, libprotobuf32, libfmt9 and libstdc++6, and a Vulkan driver.
 
 The backend builds the target python_package in the folder that GANTRY_BUILD_DIR names, by default build/release, which it
 configures if it does not exist."""
@@ -67,13 +68,13 @@ def _run(*command):
     done = subprocess.run(command, cwd=ROOT, stdout=sys.stderr, check=False)
     if done.returncode != 0:
         raise RuntimeError(
-            f"{' '.join(map(str, command))} failed with exit code {done.returncode}; ./dev python installs the packages that "
-            "the build needs, and builds"
+            f"{' '.join(map(str, command))} failed with exit code {done.returncode}; run ./dev python, which installs the packages "
+            "that the build needs and then builds"
         )
 
 
 def _install(folder):
-    """Builds the package and installs it to the folder."""
+    """Builds the package and installs it into the folder."""
     build = pathlib.Path(os.environ.get("GANTRY_BUILD_DIR", ROOT / "build/release"))
     if not (build / "build.ninja").exists():
         _run("cmake", "--preset", "release", "-B", build, "-DGANTRY_BUILD_PYTHON=ON")
@@ -82,7 +83,10 @@ def _install(folder):
 
 
 def _files(folder):
-    """Returns {name in the wheel: path}. Wheels have no symbolic links, so a library has the name that programs look for."""
+    """Returns {name in the wheel: path}.
+
+    A wheel cannot contain symbolic links. So a library is stored under the name of its link (libgantry.so.0), which the
+    dynamic linker looks for, and not under its full versioned name."""
     links = [path for path in folder.rglob("*") if path.is_symlink()]
     targets = {path.resolve() for path in links}
     files = [path for path in folder.rglob("*") if path.is_file() and (path in links or path.resolve() not in targets)]

@@ -1,4 +1,4 @@
-"""Tests benchmarks/kernels/on_gpu.py on the software device, at small sizes, with stand-ins for CUDA's libraries.
+"""Tests benchmarks/kernels/on_gpu.py on the software device, with small matmuls and stand-ins for CUDA's libraries.
 
     on_gpu_test.py --gantry TOOL --kernel-bench BINARY --stand-ins FOLDER
 
@@ -25,7 +25,7 @@ MAPS = """#id = affine_map<(i, j) -> (i, j)>
 
 
 def product(element):
-    """Returns the MLIR of a matmul with sums in f32, like the imported ONNX MatMul."""
+    """Returns the MLIR of a matmul with sums in f32, as the importer makes it from an ONNX MatMul."""
     matrix, sums = f"tensor<{SIDE}x{SIDE}x{element}>", f"tensor<{SIDE}x{SIDE}xf32>"
     narrow = "" if element == "f32" else f"""
   %narrow = tensor.empty() : {matrix}

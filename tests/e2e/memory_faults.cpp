@@ -6,10 +6,10 @@
 // (engine/program/memory_check.h: poison outside of lifetimes, canaries after values), the outputs
 // must be bit-identical to those without it. The program then injects faults one at a time: it
 // shifts a command's result by one element, or ends a slot's lifetime one command early. Each fault
-// must cause an overwritten canary, an error or different outputs. About N faults of each kind
-// (default 60) are injected, spread over the model's commands and slots. Prints one line. Exit
-// codes: 0: success; 1: an error, a validation message, a fault that was not detected, or no fault
-// was possible.
+// must cause an overwritten canary, an error or different outputs. At most N faults of each
+// kind (default 60) are injected, spread over the model's commands and slots. Prints one line, and
+// on stderr one line for each fault that was not detected. Exit codes: 0: success; 1: an error, a
+// validation message, an undetected fault, or a model in which no fault is possible.
 #include "backends/vulkan/vulkan.h"
 #include "engine/program/session.h"
 
@@ -179,8 +179,8 @@ int main(int argc, char **argv) {
       continue;
     program::TestHooks hooks;
     hooks.shiftOutputOfCommand = i;
-    judge(hooks, "the result of command " + std::to_string(i) + ", " +
-                     commands.Get(i)->name()->str() + ", one element further");
+    judge(hooks, "the result of command " + std::to_string(i) + " (" +
+                     commands.Get(i)->name()->str() + "), shifted by one element");
   }
   const std::vector<program::Slot> slots = model.session().slotsOfLastRun();
   for (uint32_t i = 0; i < slots.size(); i += 1 + slots.size() / maxFaults) {
@@ -188,9 +188,9 @@ int main(int argc, char **argv) {
       continue;
     program::TestHooks hooks;
     hooks.shortenLifeOfSlot = i;
-    judge(hooks, "slot " + std::to_string(i) + ", " +
+    judge(hooks, "slot " + std::to_string(i) + " (" +
                      model.program().metadata().values()->Get(slots[i].value)->name()->str() +
-                     ", ended one command early");
+                     "), whose lifetime ended one command early");
   }
   const uint64_t messages = model.device().validationMessages();
   std::printf(

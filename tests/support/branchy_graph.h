@@ -2,8 +2,8 @@
 // (engine/plan/order/order.h).
 //
 // In these networks the order of the operators decides which tensors are alive together. The given
-// order is a plausible order of a model file, such as cell by cell or layer by layer. The same seed
-// gives the same graphs with the same compiler and standard library.
+// order is one that a model file could have, for example cell by cell or layer by layer. The same
+// seed gives the same graphs with the same compiler and standard library.
 #pragma once
 
 #include "engine/plan/order/order.h"

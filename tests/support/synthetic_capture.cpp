@@ -17,7 +17,7 @@ constexpr uint64_t kMiB = 1u << 20;
 constexpr uint64_t kSlabBytes = 64 * kMiB;
 constexpr uint64_t kDeviceClockAhead = 5'000'000'000; // Device time minus host time, in ns.
 
-/// One tensor of the model, with its entry of the plan.
+/// One tensor of the model, with its entry in the plan.
 struct Tensor {
   std::string name, op;
   uint64_t sizeBytes;
@@ -26,7 +26,7 @@ struct Tensor {
   uint64_t offset = UINT64_MAX;
 };
 
-/// A command of the model, which each run executes.
+/// A command of the model. Each run executes all commands.
 struct Step {
   std::string name;
   std::string kernel;
@@ -168,7 +168,8 @@ private:
     steps_.push_back(std::move(step));
   }
 
-  /// Adds forward convolutions and their gradients. Each activation is kept until its gradient.
+  /// Adds forward convolutions and their gradients. Each activation is kept until its
+  /// gradient has been computed.
   void makeModel() {
     const uint32_t batch = addTensor("batch", "", 6 * kMiB, EntryStorage::kInput);
     const uint32_t loss = addTensor("loss", "SoftmaxCrossEntropy_0", 4096, EntryStorage::kOutput);
@@ -433,8 +434,8 @@ private:
     span(EventType::kSpanEnd, "step");
   }
 
-  /// Applies the faults that a viewer sees in the RunBindingEvents of a run (the block and offset
-  /// of a value): a transient lies at another offset than its plan says.
+  /// Applies the faults kOffsetShifted and kIllegalAlias: adds a RunBindingEvent (the block and
+  /// offset of a value in a run) that gives a transient another offset than the planned one.
   void bindFaults(uint32_t run) {
     if (!faultyStep())
       return;
@@ -444,7 +445,7 @@ private:
         placed.push_back(i);
     }
     if (options_.fault == Fault::kOffsetShifted) {
-      // The new offset lies above all planned tensors, so that the fault causes no overlap.
+      // The new offset lies above all planned tensors, so that it overlaps no tensor.
       const uint32_t value = placed[random_.below(placed.size())];
       bind(run, value, arenaBlock_, plan_.heightBytes + 4096);
       made_.expectedOp = tensors_[value].op;
@@ -475,8 +476,8 @@ private:
     for (uint32_t i = 0; i < steps_.size(); ++i) {
       const uint64_t length = steps_[i].lengthNs * (95 + random_.below(10)) / 100;
       // A dispatch of the second stream runs during the previous dispatch and does not outlast it.
-      // If it did, the next dispatch could overwrite bytes that it reads, because the plan assumes
-      // that dispatches run one after another.
+      // If it did, the next dispatch could overwrite bytes that it still reads, because the plan
+      // assumes that dispatches run one after another.
       GpuTimes times{main, main + length};
       if (steps_[i].secondStream)
         times = {before.beginNs, std::min(before.beginNs + length, before.endNs)};

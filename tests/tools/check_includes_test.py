@@ -77,7 +77,7 @@ class CheckIncludes(unittest.TestCase):
     def test_system_headers(self):
         for header in ("vector", "cstdint", "stdint.h", "sys/mman.h", "unistd.h", "pthread.h"):
             self.allowed("engine/base/a.cpp", f"#include <{header}>")
-        self.refused("engine/base/a.cpp", "#include <strange/thing.h>", "add its row")
+        self.refused("engine/base/a.cpp", "#include <strange/thing.h>", "add it there")
 
     def test_relative_includes_are_refused(self):
         files = {"engine/plan/a.cpp": '#include "plan.h"\n', "engine/plan/plan.h": ""}
@@ -90,7 +90,7 @@ class CheckIncludes(unittest.TestCase):
         self.allowed("engine/base/a.cpp", '// #include "engine/plan/plan.h"')
         self.allowed("engine/base/a.cpp", '/*\n#include "engine/plan/plan.h"\n*/')
         self.refused("engine/base/a.cpp", '  #  include "engine/plan/plan.h" // why', "engine/plan")
-        self.refused("engine/base/a.cpp", "#include HEADER", "name the header itself")
+        self.refused("engine/base/a.cpp", "#include HEADER", "write the header's name")
         code, output = check({"engine/base/a.cpp": '/* a\n b */\n\n#include "engine/plan/plan.h"\n'})
         self.assertEqual(code, 1)
         self.assertTrue(output[0].startswith("engine/base/a.cpp:4: "), output)

@@ -4,7 +4,7 @@
 namespace gantry::manual {
 namespace {
 
-/// Returns the shell lines that offer completions for the value of an option.
+/// Returns the shell assignment that selects the completions of an option's value.
 std::string offer(const OptionText &option) {
   if (!option.choices.empty()) {
     std::string words;
@@ -57,7 +57,7 @@ std::string bashCompletion(const CommandText &program) {
   for (char &c : function)
     c = c == '-' ? '_' : c;
   std::string text = "# Completion of " + program.program +
-                     " for bash. Written by the program itself (tools/manual): do not edit.\n";
+                     " for bash. Generated from the program's options: do not edit.\n";
   text += function + "() {\n";
   text += R"(  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' words='' kind=''

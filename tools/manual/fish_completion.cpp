@@ -38,7 +38,7 @@ std::string optionLine(const std::string &begin, const OptionText &option) {
 std::string fishCompletion(const CommandText &program) {
   const std::string begin = "complete -c " + program.program;
   std::string text = "# Completion of " + program.program +
-                     " for fish. Written by the program itself (tools/manual): do not edit.\n";
+                     " for fish. Generated from the program's options: do not edit.\n";
   if (program.commands.empty()) {
     for (const OptionText &option : program.options)
       text += optionLine(begin, option);

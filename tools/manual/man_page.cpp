@@ -133,7 +133,7 @@ std::string reference(const std::string &page) { return ".BR " + escaped(page) +
 } // namespace
 
 std::string manPage(const CommandText &command, const CommandText &all, const std::string &date) {
-  std::string text = ".\\\" Written by the program itself (tools/manual): do not edit.\n";
+  std::string text = ".\\\" Generated from the program's options: do not edit.\n";
   text += ".TH " + escaped(upperCase(command.pageName())) + " 1 " + date + " \"Gantry " +
           GANTRY_VERSION_STRING + "\" \"User commands\"\n.nh\n.ad l\n";
   text += ".SH NAME\n" + escaped(command.pageName()) + " \\- " + escaped(headline(command)) + "\n";

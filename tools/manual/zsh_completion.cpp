@@ -74,7 +74,7 @@ std::string specifications(const CommandText &command, const std::string &indent
 std::string zshCompletion(const CommandText &program) {
   const std::string &name = program.program;
   std::string text = "#compdef " + name + "\n# Completion of " + name +
-                     " for zsh. Written by the program itself (tools/manual): do not edit.\n";
+                     " for zsh. Generated from the program's options: do not edit.\n";
   if (program.commands.empty())
     return text + "_arguments -S" + specifications(program, "  ") + "\n";
   // The array is not called "commands", because zsh's _normal reads an array of that name.

@@ -1,5 +1,5 @@
-// Implements the pass order-states (Passes.td), which stores states that may grow such that new
-// rows come after the old ones in memory.
+// Implements the pass order-states (Passes.td), which orders the dimensions of states that may
+// grow, so that new rows follow the old ones in memory.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/storage/state_growth.h"
@@ -130,7 +130,8 @@ struct OrderStatesPass : impl::OrderStatesBase<OrderStatesPass> {
     concat.erase();
   }
 
-  /// Lets all operations but tensor.dim read the state in the order of the port.
+  /// Lets all operations but tensor.dim read the state through a transposition that restores
+  /// the model's order of dimensions.
   static void readTransposed(OpBuilder &builder, BlockArgument state,
                              llvm::ArrayRef<int64_t> inverse) {
     Value read = transpose(builder, state.getLoc(), state, inverse);
@@ -147,7 +148,7 @@ struct OrderStatesPass : impl::OrderStatesBase<OrderStatesPass> {
     end->setOperand(result, transpose(builder, next.getLoc(), next, order));
   }
 
-  /// Sets the types of the function, and the attributes of a state's argument.
+  /// Sets the types of the function, and the attributes of the state.
   static void setAttributes(func::FuncOp function, unsigned argument,
                             llvm::ArrayRef<int64_t> order) {
     mlir::Block &body = function.getBody().front();

@@ -21,12 +21,12 @@ constexpr double kPackingCost = 7;       // The shifts and ors that pack four by
 
 } // namespace
 
-/// A factor's elements at some steps and points.
+/// The elements of one factor of the products, at the steps and points of one accumulate().
 struct DotProducts::Factor {
   Values words;                       // The distinct words.
   llvm::SmallVector<unsigned> wordOf; // By group of four steps, then by point: index into words.
   int64_t zeroPoint = 0;              // Used if `zeroPoints` is empty.
-  Values zeroPoints;                  // By point.
+  Values zeroPoints; // By point; empty if the zero point is the constant `zeroPoint`.
   // By word: the sum of its bytes, times the other factor's zero point if that is a constant. Empty
   // if the other factor has no zero point.
   Values sums;
@@ -75,8 +75,8 @@ Values DotProducts::wordsOf(Value tensor, llvm::ArrayRef<Point> points, const Po
   return packedWords(tensor, points, grid);
 }
 
-/// Returns the words of a pad with a constant. None if the tensor is not such a pad, or if some of
-/// a word's bytes lie inside and others outside.
+/// Returns the words of a tensor that is padded with a constant. None if the tensor is not, or if
+/// a word's bytes may lie partly inside and partly outside.
 std::optional<Values> DotProducts::paddedWords(Value tensor, llvm::ArrayRef<Point> points,
                                                const PointGrid &grid) {
   auto pad = tensor.getDefiningOp<tensor::PadOp>();
@@ -203,7 +203,8 @@ void DotProducts::sumBytes(Factor &factor, const Factor &other) {
 
 // ---- accumulation -------------------------------------------------------------------------------
 
-/// Adds the products of one group of four steps at a point, except the term 4 * za * zb.
+/// Adds the products of one group of four steps at a point, except the term 4 * za * zb
+/// (dot_products.h).
 void DotProducts::addProducts(llvm::ArrayRef<Factor> factors, unsigned group, size_t count,
                               unsigned point, Value &accumulator) {
   const unsigned a = factors[0].wordOf[group * count + point];

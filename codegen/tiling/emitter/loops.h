@@ -16,19 +16,20 @@ public:
 
   using Body = llvm::function_ref<void(const IndexExpr &counter, Values &carried)>;
   /// Emits a loop of a reduction with `trips` rounds. The body receives the carried values and
-  /// replaces them by those of the next round; afterwards `carried` holds the loop's results.
+  /// replaces them with those of the next round; afterwards `carried` holds the loop's results.
   /// steps: the number of steps of the reduction that one round executes (unrolled).
   void forTrips(const IndexExpr &trips, Values &carried, Body body, int64_t steps = 1);
   /// Emits a loop over the chunks of a row, the parts that the invocations hold at a time
-  /// (row_kernel.h); `carried` as in forTrips. Must not be nested.
+  /// (row_kernel.h); `carried` as in forTrips. A loop over chunks must
+  /// not be inside another loop, and its body must not emit loops: rounds() would count too few.
   void forChunks(int64_t chunks, Values &carried, Body body);
   /// Emits a loop that copies to or from shared memory and carries no values.
   void forCopies(int64_t rounds, llvm::function_ref<void(const IndexExpr &)> body);
 
   /// Returns the number of rounds of all loops of one invocation, where a loop whose extent is
   /// known only at run time counts as one round for each round of the loops around it. The
-  /// attribute `gantry.loops` states this number times the product of the sizes dims() as an upper
-  /// limit.
+  /// attribute `gantry.loops` states this number times the product of the sizes at the positions
+  /// dims(), as an upper limit.
   double rounds() const { return rounds_; }
   /// Returns the positions of the size arguments that the extents of dynamic loops depend on.
   const std::set<unsigned> &dims() const { return dims_; }
@@ -40,7 +41,8 @@ private:
   KernelSink &sink_;
   KernelShapes &shapes_;
   double rounds_ = 0;
-  double around_ = 1; // The product of the rounds of the enclosing loops with static extents.
+  double around_ =
+      1; // The product of the rounds of the enclosing loops of static extent; chunk loops excluded.
   std::set<unsigned> dims_;
 };
 

@@ -35,7 +35,7 @@ Value TensorEvaluator::scalar(Value value) {
   });
 }
 
-/// Returns the element of a tensor whose elements are all equal.
+/// Returns the element of a tensor whose elements are all equal, or undefined.
 Value TensorEvaluator::splatOf(Operation *op, Type element) {
   auto constant = [&](Attribute value) {
     return sink_.create<arith::ConstantOp>(element, cast<TypedAttr>(value));
@@ -68,7 +68,8 @@ DistinctItems distinctPoints(llvm::ArrayRef<Point> points) {
 
 } // namespace
 
-/// Evaluates each distinct point once. Points are equal, for example, if an operand does not depend
+/// Calls `evaluate` with each distinct point once. Row kernels keep the values and skip the call if
+/// all are known. Points are equal, for example, if an operand does not depend
 /// on a tile dimension.
 Values TensorEvaluator::onDistinctPoints(const void *key, llvm::ArrayRef<Point> points,
                                          Evaluate evaluate) {
@@ -165,8 +166,8 @@ TensorEvaluator::PaddedPoints TensorEvaluator::paddedPoints(tensor::PadOp pad,
   return padded;
 }
 
-/// Returns whether a pad puts zeros around a tensor argument. The loads then return the zeros,
-/// which takes one select per vector instead of one per element.
+/// Returns whether a pad puts floating-point zeros around a tensor argument of the kernel. The
+/// loads then return the zeros, which takes one select per vector instead of one per element.
 static bool isZeroPadOfArgument(tensor::PadOp pad) {
   Attribute constant;
   Value outside = pad.getConstantPaddingValue();
@@ -182,16 +183,16 @@ Values TensorEvaluator::evaluatePad(tensor::PadOp pad, llvm::ArrayRef<Point> poi
   Value padding = outside ? scalar(outside) : sink_.fail(pad);
   const auto [inner, inside, position] = paddedPoints(pad, points);
   const bool byLoads = isZeroPadOfArgument(pad);
-  // Loads that return zeros outside are kept under the pad as key, because elements of its source
-  // that another operation loaded may have any value where their guard does not hold.
+  // Elements loaded with zeros outside are cached under the pad, not under its source, because
+  // elements of the source that another operation loaded may have any value where their guard does
+  // not hold.
   Values values =
-      byLoads
-          ? onDistinctPoints(pad.getOperation(), inner, // The key is the pad, and not its source.
-                             [&](llvm::ArrayRef<Point> distinct) {
-                               return access_.load(cast<BlockArgument>(pad.getSource()), distinct,
-                                                   MemoryAccess::Outside::kZero);
-                             })
-          : evaluate(pad.getSource(), inner, grid);
+      byLoads ? onDistinctPoints(pad.getOperation(), inner,
+                                 [&](llvm::ArrayRef<Point> distinct) {
+                                   return access_.load(cast<BlockArgument>(pad.getSource()),
+                                                       distinct, MemoryAccess::Outside::kZero);
+                                 })
+              : evaluate(pad.getSource(), inner, grid);
   Values result;
   std::map<int32_t, Value> tests;
   for (size_t i = 0; i < points.size(); ++i) {

@@ -15,11 +15,12 @@ using namespace mlir;
 
 // ---- operations ---------------------------------------------------------------------------------
 
-/// Returns the result that `extension` has for `narrow`, computed from the wide value that `narrow`
-/// was truncated from in this kernel. Null if no such value has the result's type. For floats
-/// the result is the wide value itself: 16-bit floats are only a storage format, so nothing is
-/// rounded between two operations of one kernel. For integers it is a mask or two shifts of the
-/// wide value, which avoids 8-bit arithmetic.
+/// If `narrow` was made by truncating a wide value in this kernel, returns the result of
+/// `extension` computed directly from the wide value. Null if no such value has the result's type,
+/// or if the model itself contains the truncation (rounding.h). For floats the result is the wide
+/// value itself: 16-bit floats are only a storage format, so nothing is rounded between two
+/// operations of one kernel unless the model does so. For integers it is a mask or two shifts of
+/// the wide value, which avoids 8-bit arithmetic.
 Value BuildingSink::widened(Operation &extension, Value narrow) {
   if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(extension) || !narrow)
     return {};
@@ -54,7 +55,7 @@ Values BuildingSink::clone(Operation &op, llvm::function_ref<Value(Value)> opera
     mapping.map(operand, value);
     operands.push_back(value.getAsOpaquePointer());
   }
-  // The key contains the operation in the body instead of its name, attributes and types, because
+  // The key contains the original operation instead of its name, attributes and types, because
   // all points clone the same operation.
   auto [found, inserted] = clones_.try_emplace({{&op, block()}, operands});
   if (!inserted)
@@ -76,8 +77,8 @@ Value BuildingSink::index(const IndexExpr &expr) {
   return space_.materialize(expr, builder_, loc_);
 }
 
-/// Also records, for slices(), how far one step of the outermost tile coordinate advances in the
-/// buffer, and whether the elements that two steps touch overlap.
+/// Also records, for slices(), by how many elements of the buffer one step of the outermost tile
+/// coordinate advances, and whether the access forbids slices.
 Value BuildingSink::address(unsigned buffer, const IndexExpr &expr, int64_t elements) {
   const auto [rest, step] = space_.withoutVariable(expr, outermost_);
   const IndexRange bounds = space_.range(rest);

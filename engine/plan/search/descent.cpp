@@ -27,7 +27,7 @@ constexpr uint64_t kExactFactor = 4;
 /// The ejection search (ejection_search.h) gets this many times the attempt's work if the height is
 /// above the proven bound, because it is the stronger search there.
 constexpr uint64_t kEjectionFactor = 8;
-/// The search in a coarser unit gets 1 / kCoarseDivisor of the work left after the first failure.
+/// The search in a coarser unit comes first and gets 1 / kCoarseDivisor of the work.
 constexpr uint64_t kCoarseDivisor = 2;
 /// An attempt at the goal gets the work of the round. An attempt at a height between the goal and
 /// the best placement gets half of it, or 1 / kBetweenDivisor if the caller requested a target
@@ -60,6 +60,8 @@ public:
   }
 
   Optimum run(WorkMeter &meter) {
+    if (!atGoal() && !isCoarse_ && portfolio_)
+      searchCoarsely(meter);
     const uint64_t items = problem_.count();
     const uint64_t first = std::max(kMinRound, kRoundPerPair * items * items);
     for (uint64_t units = first; !atGoal() && !meter.exhausted(); units *= 2) {
@@ -102,12 +104,6 @@ private:
     if (attempt(failed, ejectionAtGoal_, units, meter) == SearchResult::kFound)
       return;
     failed = std::max(failed, goal());
-    if (!triedCoarsely_ && !isCoarse_ && portfolio_) {
-      triedCoarsely_ = true;
-      searchCoarsely(meter);
-      if (atGoal())
-        return;
-    }
     const bool atHeight = targetBytes_ > problem_.lowerBound;
     const uint64_t share = atHeight ? units / kBetweenDivisor : units / 2;
     while (!meter.exhausted() && optimum_.best.height > failed + unitBytes_) {
@@ -153,7 +149,6 @@ private:
   uint64_t unitBytes_;
   bool isUneven_;
   bool isCoarse_;
-  bool triedCoarsely_ = false;
   bool ejects_ = false;
   uint64_t workToEject_ = 0; // Cost of the constructor of an ejection search.
   LargeNeighbourhoodSearch neighbourhoods_;

@@ -2,13 +2,13 @@
 // take turns to reduce its height, the largest offset + size.
 //
 // The goal is the height at which the descent ends: the proven lower bound, or the caller's target
-// if that is higher. Work is divided into rounds, each with twice the work of the round before. In
-// a round, the large-neighbourhood search (large_neighbourhood.h) runs first. Then the portfolio of
-// exact searches (portfolio.h) and the ejection search (ejection_search.h) try to reach the goal
-// itself. After a failure they try heights halfway between the last height that failed and the best
-// placement's height. The exact search can prove that no placement is as low as a given height,
-// which raises the proven bound. After the first failure at the goal, the problem is also tried in
-// a coarser unit (coarse_sizes.h).
+// if that is higher. If the sizes are nearly multiples of a coarser unit (coarse_sizes.h), the
+// problem in that unit is tried first. The rest of the work is divided into rounds, each with twice
+// the work of the round before. In a round, the large-neighbourhood search (large_neighbourhood.h)
+// runs first. Then the portfolio of exact searches (portfolio.h) and the ejection search
+// (ejection_search.h) try to reach the goal itself. After a failure they try heights halfway
+// between the last height that failed and the best placement's height. The exact search can prove
+// that no placement is as low as a given height, which raises the proven bound.
 //
 // Threads: calls share no state; each changes only its meter, which counts the work (work_meter.h).
 // Deterministic where the meter has no deadline.

@@ -5,8 +5,9 @@
 // short searches find placements that one long search misses (Gomes, Selman & Kautz 1998, "Boosting
 // combinatorial search through randomization"). The lengths of the slices follow Luby, Sinclair &
 // Zuckerman 1993. The first slices use each pair of a step rule and an item rule once; later slices
-// repeat the pairs with random changes of the weights, each with another seed. Lengths are counted
-// in nodes of the search, not in time, so equal problems give equal results.
+// repeat the pairs; each changes the items' weights at random, with its own seed
+// (SearchStyle::seed). Lengths are counted in nodes of the search, not in time, so equal sequences
+// of calls give equal results, unless the meter has a deadline.
 //
 // Threads: one at a time per object.
 #pragma once

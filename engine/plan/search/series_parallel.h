@@ -10,22 +10,23 @@
 // With a tolerance, series joins of unequal sizes are made too: the box is as large as the larger
 // part, and the load grows by the difference.
 //
-// Why it works: take a placement that is as low as the bound, and a moment before and after which
-// the load equals the bound. The items that begin at that moment must fill exactly the addresses
-// that the ending items leave. If exactly one item ends and one begins at a moment, there is no
-// choice; those joins are made first. Next come moments where the sizes that end equal the sizes
-// that begin, then single pairs of equal size. Last, where one box ends and another begins, the
-// larger one is taken apart again if some of its parts together have the size of the smaller one;
-// these parts are joined with the smaller one. The idea of boxes is from Buchsbaum et al. 2003,
-// "OPT versus LOAD in dynamic storage allocation"; the reduction is that of two-terminal
-// series-parallel graphs (Valdes, Tarjan & Lawler 1982), with time as one direction and addresses
-// as the other.
+// Why it works: take a placement that is as low as the bound, and a moment at which the load
+// equals the bound both in the step before and in the step after. The items that begin at that
+// moment must fill exactly the addresses that the ending items leave. If exactly one item ends and
+// one begins at a moment, there is no choice; those joins are made first. Next come moments at
+// which the boxes that end and those that begin match in pairs of equal size, then single pairs of
+// equal size. Last, where one box ends and another begins, the larger one is taken apart again if
+// some of its parts together have the size of the smaller one; these parts are joined with the
+// smaller one. The idea of boxes is from Buchsbaum et al. 2003, "OPT versus LOAD in dynamic storage
+// allocation"; the reduction resembles that of two-terminal series-parallel graphs (Valdes, Tarjan
+// & Lawler 1982): series joins go along time, parallel joins along addresses.
 //
 // The joins are a heuristic: a join may exclude every optimal plan. Callers therefore also place
 // the items without boxes, unless the boxes are very few.
 //
-// Cost: O(n log n) time to sort the items by begin, and near linear time for the rest, because only
-// a fixed number of the items that end or begin at a moment are compared; about 90 bytes per item.
+// Cost: near linear time for the joins, because only a fixed number of the items that end or begin
+// at a moment are compared, and O(b log b) to compress the time of the b remaining boxes; about 90
+// bytes per item.
 // Threads: a finished object is read-only and may be shared. Deterministic.
 #pragma once
 
@@ -37,10 +38,10 @@
 
 namespace gantry::plan {
 
-/// A box has one or two parts; a leaf has none and is an item. A box with one part only stands for
-/// that part: it is made when the box around the part is taken apart. If two parts begin together,
-/// the second lies above the first. Otherwise the second begins when the first ends, and both have
-/// the same offset.
+/// A box has one or two parts; a leaf has none and is an item. A box that has only one
+/// part is a copy of that part, made when the box around it was taken apart. If two parts begin
+/// together, the second lies above the first. Otherwise the second begins when the first ends, and
+/// both have the same offset.
 struct PlanBox {
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t begin = 0;
@@ -52,8 +53,8 @@ struct PlanBox {
 
 class SeriesParallel {
 public:
-  /// Joins all items that can be joined. Sizes in a series join may differ by at most `tolerance`
-  /// times the larger one. Keeps no reference to the problem.
+  /// Joins items until none of those that are compared can be joined. Sizes in a series join may
+  /// differ by at most `tolerance` times the larger one. Keeps no reference to the problem.
   SeriesParallel(const Problem &problem, double tolerance);
 
   /// Returns the remaining boxes as a problem with a compressed time of its own.

@@ -74,7 +74,8 @@ void Skyline::pushSegment(uint32_t segment) {
   ++entry.version;
   heap_.push_back({entry.height, entry.begin, segment, entry.version});
   std::push_heap(heap_.begin(), heap_.end(), isHigher);
-  // Remove invalid entries, whose segments have changed, once they outnumber the valid entries.
+  // Remove invalid entries, whose segments have changed, once there are over 64 more of them than
+  // valid entries.
   if (heap_.size() <= 64 + 2 * (segments_.size() - freeSegments_.size()))
     return;
   std::erase_if(heap_, [&](const HeapEntry &entry) {
@@ -120,8 +121,8 @@ void Skyline::settle(uint32_t segment) {
   pushSegment(segment);
 }
 
-/// Fills a valley up to the lower of its two edges. The valley has an edge: a valley without edges
-/// spans all of time, so every remaining item fits into it and it is not filled.
+/// Fills a valley up to the lower of its two edges. The valley must have an edge. One without edges
+/// spans all of time, so every remaining item fits into it and it is never filled.
 void Skyline::raise(uint32_t segment) {
   Segment &entry = segments_[segment];
   uint64_t edge = UINT64_MAX;
@@ -133,7 +134,8 @@ void Skyline::raise(uint32_t segment) {
   settle(segment);
 }
 
-/// Puts an item onto the floor of a valley. The floor before and after the item becomes segments.
+/// Puts an item onto the floor of a valley. The parts of the
+/// floor before and after the item become segments of their own.
 void Skyline::cover(uint32_t segment, uint32_t item, uint64_t top) {
   const uint32_t begin = problem_.begin[item];
   const uint32_t end = problem_.end[item];

@@ -55,10 +55,10 @@ template <typename Unit> bool ValleyEngine<Unit>::rests(const Item<Unit> &item) 
   return valleyEnd_[item.begin] >= item.end;
 }
 
-/// Counts the items that can rest at each step. Also finds, for each step, the lowest top of the
-/// resting items that begin or end there (for choose()), and, unless the item table is simple
-/// (ItemTable::isSimple), the lowest `next` offset (explained below) of the step's items (for
-/// gapAbove()).
+/// Counts, as differences from step to step, the items that can rest at each step; of equal items
+/// only the first counts. For choose(), also finds the lowest top of the resting items that begin
+/// or end at each step. For gapAbove(), unless the item table is simple (ItemTable::isSimple), also
+/// finds the lowest `next` offset (explained below) of each step's items.
 template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part) {
   const size_t steps = part.end - part.begin + 1;
   std::fill_n(resting_.begin() + part.begin, steps, 0);
@@ -95,8 +95,8 @@ template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part)
 
 /// Returns the lowest offset above the floor that an item can take in a step without lying on
 /// another item of the valley, or kWall if there is none. The offset is the floor of a step next to
-/// the valley, or an offset that alignments dictate. choose() also considers the
-/// tops of items that rest in the valley.
+/// the valley, or the lowest aligned offset of an item that cannot lie on the floor. choose() also
+/// considers the tops of items that rest in the valley.
 template <typename Unit>
 Unit ValleyEngine<Unit>::gapAbove(const Part &part, uint32_t step, uint32_t valleyBegin,
                                   uint32_t valleyEnd) const {
@@ -155,9 +155,10 @@ void ValleyEngine<Unit>::listChoices(const Part &part, Node &node, uint32_t step
     choices_.push_back({kGap, gapTo});
 }
 
-/// If all floors of the part are equal, nothing is aligned, and an item spans the whole
-/// part, lists this item as the only choice. No other choice is needed, because the item can be
-/// exchanged with the items below it.
+/// If all floors of the part are equal, the item table is simple (ItemTable::isSimple), and an item
+/// spans the whole part, lists this item as the only choice and returns true. No other choice is
+/// needed: in any placement the item can be moved to the floor, and the items below it up by its
+/// size.
 template <typename Unit> bool ValleyEngine<Unit>::listSpanningItem(const Part &part) {
   if (!table_.isSimple || valleyEnd_[part.begin] != part.end)
     return false;

@@ -7,7 +7,8 @@
 // block of sixteen items. Each node stores the highest rank and the earliest end in its subtree. A
 // query visits the child with the higher rank first. It skips nodes whose ranks are all lower than
 // that of the best item found so far, and nodes whose items all end after the span. A query visits
-// some dozens of nodes in practice, and in the worst case all items that begin within the span.
+// some dozens of nodes in practice, and in the worst case all nodes with items that begin within
+// the span.
 // Removing an item is O(log n). Memory: about 25 bytes per item.
 //
 // Threads: one at a time per object. Deterministic, because ranks are unique.
@@ -26,7 +27,8 @@ public:
   /// Item i is alive in the steps [begin[i], end[i]), with end[i] ≤ stepCount.
   ValleyIndex(std::span<const uint32_t> begin, std::span<const uint32_t> end, uint32_t stepCount);
 
-  /// Puts all items back. Ranks are unique and at least 1.
+  /// Puts all items back and gives item i the rank rank[i]. Must be called before the first query.
+  /// Ranks are unique and at least 1.
   void reset(std::span<const uint32_t> rank);
 
   /// Returns the item of the highest rank with firstBegin ≤ begin ≤ lastBegin and end ≤ lastEnd, or

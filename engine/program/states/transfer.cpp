@@ -1,4 +1,4 @@
-// Copies between host memory and buffers.
+// Copies between host memory and buffers, and permutes dimensions in host memory.
 #include "engine/program/states/transfer.h"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ Status copyOnDevice(device::Device &device, const device::BufferRange &source,
   isSubmitted |= ticket.isOk() || device.isLost();
   if (!ticket.isOk())
     return ticket.status();
-  // The command list must outlive the copy, so a failed wait is repeated.
+  // The command list must outlive the copy, so a failed wait is repeated, up to kMaxWaits
+  // times, unless the device is lost.
   Status waited;
   for (int attempt = 0; attempt < kMaxWaits; ++attempt) {
     waited = device.wait(*ticket, UINT64_MAX).status();
@@ -36,8 +37,8 @@ Status copyOnDevice(device::Device &device, const device::BufferRange &source,
 
 /// Allocates a staging buffer of the memory kind `kind`, of at most kStagingBytes bytes. Divides a
 /// transfer of `total` bytes into parts that fit into this buffer, and calls copy(staging, offset,
-/// size) for each: `size` bytes from byte `offset` of the transfer on, which pass through the start
-/// of the staging buffer.
+/// size) for each part. The part is the `size` bytes from byte `offset` of the transfer on, and
+/// lies in the first `size` bytes of the staging buffer.
 template <typename Copy>
 Status inParts(const std::shared_ptr<heap::Heap> &heap, device::MemoryKind kind, uint64_t total,
                Copy copy) {

@@ -7,17 +7,19 @@
 // recorded under the heap's lock, so the earlier of two such events is in its ring before the
 // thread of the later event reads the clock. The processor may read its counter a few nanoseconds
 // early; the margin is much larger. A pass that merges the later event therefore also finds the
-// earlier event, unless an earlier pass did. The order of the times of a heap's memory events,
-// which is the order of their sequence numbers (TicksInOrder in record.h), is exact. Any other
-// event may come one pass late if its thread was interrupted between reading the clock and
-// publishing the event.
+// earlier event, unless an earlier pass did. The times of a
+// heap's memory events increase with their sequence numbers (TicksInOrder in record.h), so sinks
+// receive these events in the order of their sequence numbers. Any other event may come some passes
+// late, after later events, if its thread was interrupted between reading the clock and publishing
+// the event.
 //
 // Overload: a slow sink blocks the collector. The rings then fill, and each thread drops events and
 // counts them. The memory for events is therefore bounded by the number of threads times the ring
 // size. If memory events were dropped, a new snapshot (SnapshotEvent in events.h) follows, after
 // which viewers are exact again.
 //
-// Thread safety: any thread may call the public functions; the crash functions have a comment of
+// Thread safety: any thread may call the public functions, but sinks and sources may not, because
+// some of these functions wait for the collector's thread; the crash functions have a comment of
 // their own. Sinks and sources (source.h) are called on the collector's thread. The thread runs
 // only while a sink is attached.
 #pragma once
@@ -42,9 +44,9 @@ struct AttachedSink {
   /// Called on the collector's thread when the sink has failed. The collector does not use the sink
   /// afterwards. May be null.
   void (*failed)(void *user) = nullptr;
-  /// isStale() and renew() may be null. The collector's thread calls isStale() in every pass. If
-  /// isStale() returns true, the collector flushes the sink, calls renew() and describes the
-  /// current state again, as for a newly attached sink.
+  /// isStale() and renew() are both set or both null. The collector's thread calls isStale() in
+  /// every pass. If isStale() returns true, the collector flushes the sink, calls renew() and
+  /// describes the current state again, as for a newly attached sink.
   bool (*isStale)(void *user) = nullptr;
   void (*renew)(void *user) = nullptr;
   void *user = nullptr;
@@ -71,7 +73,8 @@ public:
   /// dropped, and flushes the sinks.
   void flush();
 
-  /// Wakes the collector because a thread's ring is filling. Does not wait. Any thread may call it.
+  /// Wakes the collector because a thread's ring is more than half full. Does not wait. Any thread
+  /// may call it.
   void nudge() {
     if (!crashing_.load(std::memory_order_relaxed))
       wake_.notify_one();
@@ -123,7 +126,8 @@ private:
   bool flushWanted_ = false;
   bool running_ = false;
 
-  // Only the collector's thread uses the following members.
+  // Only the collector's thread uses the following members, or the thread of a crash while the
+  // collector waits.
   std::vector<AttachedSink *> sinks_;
   std::vector<AttachedSink *> described_; // The sinks that the current description is for.
   std::vector<detail::ThreadRing *> rings_;

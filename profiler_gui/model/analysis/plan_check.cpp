@@ -37,7 +37,8 @@ public:
   }
 
 private:
-  /// A transient and its actual offset in the arena.
+  /// A transient and its offset in the arena: the recorded one, or the planned one if none was
+  /// recorded.
   struct Placed {
     const PlanEntry *entry;
     uint64_t offset;
@@ -105,8 +106,8 @@ private:
     }
   }
 
-  /// Reports the first value that shares bytes with a moved value while both are live, unless both
-  /// have the same slot.
+  /// Reports the first value of another slot that shares bytes with a moved value while both are
+  /// live.
   void checkAliases(const Run &run, const Plan &plan, const Placed &moved,
                     const std::vector<Placed> &placed) {
     for (const Placed &other : placed) {
@@ -156,7 +157,8 @@ private:
       later += model_.runs()[i].session == run.session && model_.runs()[i].endNs != kStillHeld;
     const bool kept = binding.releasedNs == kStillHeld;
     if (kept && later < kRunsUntilKept)
-      return; // Not reported yet: the block may still be released, which makes this a late free.
+      return; // Not reported yet: the block may still be released, which would make this a late
+              // free.
     Finding finding =
         about(run, plan, entry, kept ? FindingKind::kDonationKept : FindingKind::kLateFree);
     finding.space = UINT32_MAX;
@@ -176,8 +178,8 @@ private:
     finding.value = text(suspect.name);
     finding.op = suspect.op != 0 ? text(suspect.op) : finding.value;
     finding.text = finding.value + " grows by " +
-                   bytesText(static_cast<uint64_t>(suspect.bytesPerStep)) + " a step; now " +
-                   bytesText(suspect.liveBytes);
+                   bytesText(static_cast<uint64_t>(suspect.bytesPerStep)) + " per run or mark; " +
+                   bytesText(suspect.liveBytes) + " live now";
     finding.beginNs = suspect.sinceNs;
     finding.endNs = std::max(model_.nowNs(), suspect.sinceNs + 1);
     findings_.push_back(std::move(finding));

@@ -1,5 +1,6 @@
-// Compiles MLIR text and checks the artifact: commands, slots, plan, barriers, expressions and
-// variants. Also tests that a failed compilation leaves no file.
+// Compiles MLIR text and checks the artifact: commands, storage slots, the arena's size, barriers,
+// expressions of sizes, and the variants of kernels and of the program. Also tests that a failed
+// compilation leaves no file.
 #include "codegen/pipeline.h"
 #include "engine/artifact/artifact.h"
 

@@ -275,7 +275,7 @@ func.func @transposed(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor
 // A row of the values has 512 elements, whose sums do not fit into registers.
 // CHECK-LABEL: func @large_values
 // CHECK-COUNT-3: gantry.dispatch
-// CHECK: gantry.why = "no kernel for the whole attention: values of 512 elements do not fit into registers (at most 256)"
+// CHECK: gantry.why = "no kernel for the whole attention: rows of 512 values do not fit into registers (at most 256)"
 func.func @large_values(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor<2x24x512xf32>, %mask: tensor<16x24xf32>) -> tensor<2x16x512xf32> {
   %ninf = arith.constant 0xFF800000 : f32
   %z = arith.constant 0.0 : f32

@@ -15,7 +15,7 @@ namespace {
 
 using artifact::ElementType;
 
-/// Two tensors and one without elements.
+/// Two tensors with elements and one without.
 std::vector<SavedTensor> tensors() {
   static const std::vector<uint8_t> kBytes = [] {
     std::vector<uint8_t> values(64);
@@ -92,7 +92,8 @@ TEST(StateFile, VersionZeroIsDamage) {
 }
 
 /// Changes random bytes and words and corrects the checksums, so that only the checks of the
-/// records (StateFileRecord) protect the reader. Each accepted file is read completely.
+/// numbers in the header and in the records protect the reader. Each accepted file is read
+/// completely.
 TEST(StateFile, DamageWithRightChecksumsIsRefusedOrHarmless) {
   const char *given = std::getenv("GANTRY_FUZZ_SEED");
   const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
@@ -126,7 +127,7 @@ TEST(StateFile, DamageWithRightChecksumsIsRefusedOrHarmless) {
   }
   std::printf("%zu accepted, %zu refused, sum %llu\n", accepted, refused,
               static_cast<unsigned long long>(sum));
-  EXPECT_GT(accepted, 100u); // Changes of values and names are valid.
+  EXPECT_GT(accepted, 100u); // Files in which only elements or names changed.
   EXPECT_GT(refused, 100u);
 }
 

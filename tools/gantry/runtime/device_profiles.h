@@ -1,5 +1,6 @@
 // Chooses the device profiles that a model is compiled for if the user names none. A device profile
-// is a named list of limits, features and preferred ways to access buffers of a kind of device.
+// is a name for a kind of device, with its limits, its features and its preferred ways to access
+// buffers.
 //
 // Threads: one thread at a time. Errors: only profileToRun() throws.
 #pragma once
@@ -13,7 +14,8 @@ namespace gantry::tool {
 /// The baseline: any Vulkan 1.2 device can run a program that was compiled for this profile.
 inline constexpr const char *kBaselineProfile = "vulkan:generic";
 
-/// Returns the devices of this machine in the preferred order; empty if Vulkan is not available.
+/// Returns the devices of this machine in order of preference (gantry_devices()); empty if Vulkan
+/// is not available.
 std::vector<gantry_device_info_t> devicesOrNone();
 
 /// Returns the profiles that `gantry compile` compiles a program for: the baseline, then the
@@ -22,13 +24,14 @@ std::vector<gantry_device_info_t> devicesOrNone();
 /// baseline.
 std::vector<std::string> profilesOfThisMachine();
 
-/// Returns the profile that `run`, `bench` and `tune` compile a model for: `asked` (the value of
+/// Returns the profile that `run`, `bench` and `tune` compile a model for, as a list of one:
+/// `asked` (the value of
 /// --profile), else the profile of the device that --device names or of the default device. Throws
 /// ToolError if the device cannot be opened.
 std::vector<std::string> profileToRun(const std::string &asked, const std::string &device);
 
-/// Returns the profile of the default device, which `inspect` compiles a model for; the baseline if
-/// there is no device.
+/// Returns the profile that `inspect` compiles a model for: that of the default device, or the
+/// baseline if no device can be opened.
 std::string profileOfDefaultDevice();
 
 } // namespace gantry::tool

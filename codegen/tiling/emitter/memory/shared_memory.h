@@ -31,8 +31,8 @@ public:
       : tile_(context.tile), space_(context.space), sink_(context.sink), loops_(context.loops),
         invocation_(context.invocation) {}
 
-  /// Takes a box of `words` words. Returns its offset in the pool in words, or 0 if the tile has no
-  /// offsets yet.
+  /// Reserves the next box, of `words` words. Returns its offset in the pool in words, or 0 if the
+  /// tile has no offsets yet.
   int64_t take(int64_t words);
   /// Like take(), for the box of the result, which is needed after all others.
   int64_t takeForResult(int64_t words);
@@ -45,17 +45,19 @@ public:
   void barrier() { sink_.barrier(mlir::spirv::Scope::Workgroup); }
 
   /// Computes the smallest box that contains these elements for all invocations. Returns false, and
-  /// leaves the box undefined, if the differences between the elements are not bounded.
+  /// leaves the box undefined, if the distance between the indices has no constant limit or a too
+  /// large one.
   bool boundingBox(llvm::ArrayRef<IndexList> indices, Box &box) const;
   /// Returns the address in the pool, in words, of the element with this index in the tensor.
   IndexExpr addressIn(const Box &box, llvm::ArrayRef<IndexExpr> index);
   /// Divides the elements of a box of this size among the workgroup's invocations, in groups of
-  /// `width` neighbours. Calls `body` for each group of this invocation, with the coordinates of
-  /// the group's first element relative to the box.
+  /// `width` neighbours. `body` emits the code for one group of this invocation; it receives the
+  /// coordinates of the group's first element relative to the box. It is called once for a loop, or
+  /// for each group if the rounds are few and are unrolled.
   void forElements(llvm::ArrayRef<int64_t> size, int64_t width,
                    llvm::function_ref<void(llvm::ArrayRef<IndexExpr>)> body);
 
-  /// Stores an element in a word. An f16 is stored as f32, a byte as a 32-bit integer.
+  /// Stores an element in a word. An f16 is stored as f32, a byte or a boolean as a 32-bit integer.
   void store(const IndexExpr &address, mlir::Value value);
   /// Loads an element of this type from a word.
   mlir::Value load(const IndexExpr &address, mlir::Type type);
