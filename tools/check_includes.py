@@ -42,7 +42,7 @@ FOLDERS = {
     "engine/device": ("the interface that a backend implements", ["engine/base"]),
     "engine/heap": ("the memory manager of a device",
                     ["engine/base", "engine/device", "engine/trace"]),
-    "engine/heap/extras": ("compaction, spilling, frame rings, plans of equal steps",
+    "engine/heap/extras": ("compaction, spilling, frame rings, step plans, reports",
                            ["engine/base", "engine/plan", "engine/device", "engine/heap"]),
     "engine/program": ("programs, sessions, command recording",
                        ["engine/base", "engine/hazards", "engine/plan", "engine/trace", "engine/artifact", "engine/device",

@@ -7,8 +7,9 @@
 // workgroup computes. The peak of live bytes is the largest number of bytes that the tensors of a
 // run occupy at one moment.
 //
-// Parameters that equal their defaults are not printed. Sizes in bytes, and counts, are at least 0.
-// verify_attributes.cpp checks this, and the rules in the descriptions below.
+// Parameters that equal their defaults are not printed. Sizes in bytes, and counts, are at least 0,
+// if the description does not say otherwise. verify_attributes.cpp checks this, and the rules in the
+// descriptions below.
 #ifndef GANTRY_ATTRIBUTES
 #define GANTRY_ATTRIBUTES
 
@@ -276,13 +277,13 @@ def Gantry_MeasuredAttr : Gantry_Attr<"Measured", "measured"> {
   let summary = "a tile from a table of measured tiles";
   let description = [{
     Such a table has the tile that was fastest for each kernel when it was measured on a device
-    (codegen/tuning/tuning_table.h). `tile` is the tile's kind and its exact text (docs/tuning.md).
+    (codegen/tuning/tuning_table.h). `tile` is the tile's exact text without its kind (docs/tuning.md).
     `origin` is a text for users that names the table and the measured time. Neither is empty.
     `requested` says that the table is the caller's own, not the built-in one: the compiler then
     warns if the kernel cannot have the tile.
   }];
-  let parameters = (ins "::mlir::StringAttr":$tile, "::mlir::StringAttr":$origin,
-      Gantry_Flag:$requested);
+  let parameters = (ins EnumParameter<Gantry_TileKind>:$kind, "::mlir::StringAttr":$tile,
+      "::mlir::StringAttr":$origin, Gantry_Flag:$requested);
   let genVerifyDecl = 1;
 }
 
@@ -333,6 +334,7 @@ def Gantry_TileAttr : Gantry_Attr<"Tile", "tile"> {
     the dimensions from `merged` on count as one dimension. `lanes` is the number of invocations of
     a subgroup that compute the tile together. `text` describes the tile for users. `exact` is the
     tile in the notation of tables of measured tiles; the compiler can reproduce the tile from it.
+    `merged` is at most the number of `extents`. Neither text is empty.
 
     A kernel with dynamic dimensions may have several functions of one kind, each with the tile that
     is best for some sizes. `cost` is then the predicted cost of one tile, from which the runtime

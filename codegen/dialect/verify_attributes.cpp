@@ -154,7 +154,8 @@ LogicalResult LayoutAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> parts,
   return success();
 }
 
-LogicalResult MeasuredAttr::verify(Diagnose error, StringAttr tile, StringAttr origin, bool) {
+LogicalResult MeasuredAttr::verify(Diagnose error, TileKind, StringAttr tile, StringAttr origin,
+                                   bool) {
   if (failed(verifyText(error, "a measured tile", "tile", tile)))
     return failure();
   return verifyText(error, "a measured tile", "origin", origin);
@@ -195,8 +196,8 @@ LogicalResult SignatureAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> oper
 
 LogicalResult TileAttr::verify(Diagnose error, TileKind kind, int64_t grid,
                                llvm::ArrayRef<int64_t> extents, int64_t merged, int64_t lanes,
-                               int64_t cost, llvm::ArrayRef<int64_t> dimMultiples, StringAttr,
-                               StringAttr) {
+                               int64_t cost, llvm::ArrayRef<int64_t> dimMultiples, StringAttr text,
+                               StringAttr exact) {
   if (failed(verifyMultiples(error, "a tile", dimMultiples)))
     return failure();
   if (!dimMultiples.empty() && cost == 0)
@@ -207,11 +208,15 @@ LogicalResult TileAttr::verify(Diagnose error, TileKind kind, int64_t grid,
   if (grid < 0 || lanes < 1 || llvm::any_of(extents, [](int64_t extent) { return extent < 1; }))
     return error() << "a tile has a grid of at least 0, and at least 1 lane and 1 element along "
                       "every dimension";
-  if (merged < 0)
-    return error() << "merged of a tile is " << merged << "; it must be at least 0";
+  if (merged < 0 || merged > static_cast<int64_t>(extents.size()))
+    return error() << "merged of a tile is " << merged
+                   << "; it must be at least 0 and at most the number of extents, "
+                   << extents.size();
   if (cost < 0)
     return error() << "cost of a tile is " << cost << "; it must be at least 0";
-  return success();
+  if (failed(verifyText(error, "a tile", "text", text)))
+    return failure();
+  return verifyText(error, "a tile", "exact", exact);
 }
 
 LogicalResult LaunchAttr::verify(Diagnose error, int64_t buffers, int64_t dims,
@@ -225,6 +230,9 @@ LogicalResult LaunchAttr::verify(Diagnose error, int64_t buffers, int64_t dims,
     return error() << "a launch has " << dims << " dims, a subgroup size of " << subgroupSize
                    << ", " << sharedBytes << " shared bytes and " << stagedBytes
                    << " staged bytes; each must be at least 0";
+  if (stagedBytes != 0 && stagedBytes < sharedBytes)
+    return error() << "a launch has " << stagedBytes << " staged bytes and " << sharedBytes
+                   << " shared bytes; staged_bytes must be 0 or at least shared_bytes";
   return success();
 }
 

@@ -19,7 +19,7 @@ def ApplyTuning : Pass<"apply-tuning", "::mlir::ModuleOp"> {
     After:
     ```mlir
     module @kernel_0 attributes {gantry.kernel = #gantry.kernel<key = "0123456789abcdef",
-        measured = <tile = "baseline points=4 steps=-",
+        measured = <kind = baseline, tile = "points=4 steps=-",
         origin = "tuned.json: 8.1 us, the predicted tile 9.4 us, measured on …", requested = true>>} { … }
     ```
   }];

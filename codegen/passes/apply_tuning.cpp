@@ -47,7 +47,7 @@ struct ApplyTuningPass : impl::ApplyTuningBase<ApplyTuningPass> {
       if (tile) {
         const std::string table = requested ? file : std::string("the compiler's table");
         measured = MeasuredAttr::get(
-            &getContext(), builder.getStringAttr(tile->tile),
+            &getContext(), tile->kind, builder.getStringAttr(tile->tile),
             builder.getStringAttr(table + ": " + timesOf(*tile) + "measured on " + tile->device),
             requested);
       }

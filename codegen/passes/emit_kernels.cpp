@@ -157,24 +157,23 @@ bool hasKind(const DeviceProfile &device, TileKind kind) {
 /// contains only the predicted baseline tile. If the tile is itself a baseline, it replaces the
 /// predicted one. Returns an empty string, or the reason why the kernel cannot have the tile.
 std::string addMeasured(Variants &variants, func::FuncOp function, const DeviceProfile &device,
-                        StringRef kindName, StringRef text) {
-  const std::optional<TileKind> kind = symbolizeTileKind(kindName);
+                        TileKind kind, StringRef text) {
   const bool isStaged = kind == TileKind::kStaged || kind == TileKind::kMatrices;
-  if (!kind || (!isStaged && !hasKind(device, *kind)))
+  if (!isStaged && !hasKind(device, kind))
     return "the profile has no tiles of that kind";
   if (isStaged) {
-    if (hasKind(device, *kind))
+    if (hasKind(device, kind))
       addStaged(variants, function, chooseStagedTiles(function, device, 0, text.str()));
-    return variants.size() > 1 && variants.back().kind == *kind
+    return variants.size() > 1 && variants.back().kind == kind
                ? ""
                : "no tile of this kind that fits into shared memory has this text";
   }
-  Result<TileChoice> choice = measuredTile(function, device, *kind, text.str());
+  Result<TileChoice> choice = measuredTile(function, device, kind, text.str());
   if (!choice.isOk())
     return choice.status().message();
-  if (*kind == TileKind::kBaseline)
+  if (kind == TileKind::kBaseline)
     variants.clear();
-  variants.push_back({*kind, choice.take(), function});
+  variants.push_back({kind, choice.take(), function});
   return {};
 }
 
@@ -184,10 +183,10 @@ std::string addMeasured(Variants &variants, func::FuncOp function, const DeviceP
 /// if the user gave the table.
 void takeMeasured(func::FuncOp function, const DeviceProfile &device, MeasuredAttr measured,
                   Variants &variants) {
-  const auto [kind, text] = measured.getTile().getValue().split(' ');
   const std::string origin = measured.getOrigin().str();
   Variants taken(variants.begin(), variants.begin() + 1);
-  const std::string misfit = addMeasured(taken, function, device, kind, text);
+  const std::string misfit =
+      addMeasured(taken, function, device, measured.getKind(), measured.getTile().getValue());
   if (misfit.empty()) {
     for (Variant &variant : variants)
       if (variant.source != function)
@@ -196,7 +195,8 @@ void takeMeasured(func::FuncOp function, const DeviceProfile &device, MeasuredAt
     variants.back().choice.remarks = {"measured: " + origin};
     return;
   }
-  const std::string remark = origin + ": " + measured.getTile().str() + ": not taken: " + misfit;
+  const std::string remark = origin + ": " + stringifyTileKind(measured.getKind()).str() + " " +
+                             measured.getTile().str() + ": not taken: " + misfit;
   for (Variant &variant : variants)
     variant.choice.remarks = {remark};
   if (measured.getRequested())

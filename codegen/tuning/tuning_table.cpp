@@ -48,7 +48,6 @@ Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
   if (!tile || tile->empty())
     return wrong("has no \"tile\"");
   MeasuredTile result;
-  result.tile = tile->str();
   for (auto [name, ns] : {std::pair("ns", &result.ns), {"predicted_ns", &result.predictedNs}}) {
     const llvm::json::Value *time = entry->get(name);
     if (time && !time->getAsNumber())
@@ -57,6 +56,14 @@ Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
     if (!(*ns >= 0))
       return wrong("has a time that is negative");
   }
+  const auto [kindName, text] = tile->split(' ');
+  const std::optional<TileKind> kind = symbolizeTileKind(kindName);
+  if (!kind || text.empty())
+    return wrong(
+        "has a \"tile\" that does not begin with a kind (baseline, texel, staged, matrices, "
+        "dots or subgroup) and a space");
+  result.kind = *kind;
+  result.tile = text.str();
   return result;
 }
 

@@ -17,6 +17,7 @@
 // Thread safety: a table is a value; builtIn() may be called from any thread.
 #pragma once
 
+#include "codegen/dialect/gantry_dialect.h"
 #include "engine/base/status.h"
 
 #include <map>
@@ -26,7 +27,8 @@
 namespace gantry::codegen {
 
 struct MeasuredTile {
-  std::string tile;       // Kind and exact text, such as "texel points=1x16x2 steps=8x1x1 lanes=8".
+  TileKind kind = TileKind::kBaseline;
+  std::string tile;       // The exact text, such as "points=1x16x2 steps=8x1x1 lanes=8".
   std::string device;     // The name of the device on which the tile was measured.
   double ns = 0;          // The kernel's time with this tile in nanoseconds; 0 if unknown.
   double predictedNs = 0; // Like ns, with the tile that is predicted to be the fastest.

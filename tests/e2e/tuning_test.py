@@ -58,7 +58,7 @@ MISFITS = {
     "texel points=4x99999999999999999999 steps=4": "is not a word of a tile's text",
     "texel run=": "'run=' is not a word of a tile's text",
     "staged points=4x4 steps=4 threads=8x8 staged=16": "no tile of this kind that fits into shared memory has this text",
-    "warp points=4x4": "the profile has no tiles of that kind",
+    "dots points=4x4 steps=4": "the profile has no tiles of that kind",
 }
 ENTRY = '{"tile": "baseline points=1 steps=1"}'
 MALFORMED = {
@@ -72,6 +72,8 @@ MALFORMED = {
         'kernel "k1" of "d" is not an object',
     '{"gantry_tuning": 1, "devices": [{"profile": "p", "device": "d", "kernels": {"k1": {"tile": "x", "ns": -1}}}]}':
         'kernel "k1" of "d" has a time that is negative',
+    '{"gantry_tuning": 1, "devices": [{"profile": "p", "device": "d", "kernels": {"k1": {"tile": "warp points=4"}}}]}':
+        'kernel "k1" of "d" has a "tile" that does not begin with a kind',
 }
 
 
@@ -87,7 +89,7 @@ class Tuning:
     def write(self, profile, tiles):
         kernels = {key: {"tile": tile, "ns": 1000, "predicted_ns": 2000} for key, tile in tiles.items()}
         self.table.write_text(json.dumps({"gantry_tuning": 1, "devices": [
-            {"profile": "vulkan:other", "device": "other", "kernels": {key: {"tile": "none"} for key in tiles}},
+            {"profile": "vulkan:other", "device": "other", "kernels": {key: {"tile": "baseline none"} for key in tiles}},
             {"profile": profile, "device": "some device", "kernels": kernels}]}))
 
     def compile(self, model, profile, *words):

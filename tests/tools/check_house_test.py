@@ -135,6 +135,8 @@ class CheckHouse(unittest.TestCase):
         self.kept({"codegen/a.td": "// The pass, and\n// of these the first.\ndef A { let name = \"// of a\"; }\n"})
         self.broken({"codegen/a.td": "// Of these the first.\n"}, 'begins with "Of"')
         self.broken({"codegen/a.td": "def A; // and B\n"}, 'begins with "and"')
+        self.broken({"engine/a.fbs": "// Of these the first.\n"}, 'begins with "Of"')
+        self.broken({"tests/a.mlir": "// Of these the first.\n"}, 'begins with "Of"')
         self.broken({"engine/a.h": "// The size.\n//\n// Of these the first.\nint a;\n"}, 'begins with "Of"')
         self.kept({"tools/a.py": '"""The size."""\n# The size, which\n# of course is a number.\nA = "# of"\n'})
         self.kept({"tools/a.sh": "#!/bin/bash\n# The size, which\n# of course is a number.\nA=1\n"})

@@ -119,8 +119,9 @@ class House:
             self.check_text(relative, text)
             if file.suffix == ".py":
                 self.check_python(relative, text)
-            if file.suffix in CPLUSPLUS | SHADERS | {".td"}:
+            if file.suffix in CPLUSPLUS | SHADERS | {".td", ".fbs", ".mlir"}:
                 self.check_comments(relative, text.splitlines())
+            if file.suffix in CPLUSPLUS | SHADERS | {".td"}:
                 self.check_functions(relative, text, methods)
             if file.suffix in CPLUSPLUS:
                 self.check_cplusplus(relative, text)

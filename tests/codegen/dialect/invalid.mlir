@@ -116,8 +116,14 @@ func.func @incomplete_layout() attributes {layout = #gantry.layout<[0, 1, 1, 4]>
 
 // -----
 
+// expected-error@+2 {{failed to parse Gantry_MeasuredAttr parameter 'kind'}}
+// expected-error@+1 {{expected ::gantry::codegen::TileKind to be one of: baseline, texel, staged, matrices, dots, subgroup}}
+func.func @kind_of_measured() attributes {measured = #gantry.measured<kind = warp, tile = "points=4 steps=-", origin = "here">} { return }
+
+// -----
+
 // expected-error@+1 {{origin of a measured tile is empty}}
-func.func @measured() attributes {measured = #gantry.measured<tile = "baseline points=4 steps=-", origin = "">} { return }
+func.func @measured() attributes {measured = #gantry.measured<kind = baseline, tile = "points=4 steps=-", origin = "">} { return }
 
 // -----
 
@@ -162,17 +168,32 @@ func.func @dim_of_signature(%x: tensor<?xf32>, %n: index) attributes {gantry.sig
 // -----
 
 // expected-error@+1 {{grid of a staged tile is 0; it must be 0 for the baseline and not 0 for other kinds}}
-func.func @grid() attributes {gantry.tile = #gantry.tile<kind = staged, extents = [1], merged = 1, text = "", exact = "">} { return }
+func.func @grid() attributes {gantry.tile = #gantry.tile<kind = staged, extents = [1], merged = 1, text = "4", exact = "points=4 steps=-">} { return }
 
 // -----
 
 // expected-error@+1 {{and at least 1 lane and 1 element along every dimension}}
-func.func @extents() attributes {gantry.tile = #gantry.tile<kind = baseline, extents = [0], merged = 1, text = "", exact = "">} { return }
+func.func @extents() attributes {gantry.tile = #gantry.tile<kind = baseline, extents = [0], merged = 1, text = "4", exact = "points=4 steps=-">} { return }
 
 // -----
 
 // expected-error@+1 {{a launch has at least 1 buffer, invocation and tile; it has 1, 0 and 1}}
 func.func @launch() attributes {gantry.launch = #gantry.launch<buffers = 1, workgroup_size = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{a launch has 4 staged bytes and 100 shared bytes; staged_bytes must be 0 or at least shared_bytes}}
+func.func @staged_bytes() attributes {gantry.launch = #gantry.launch<buffers = 1, workgroup_size = 64, shared_bytes = 100, staged_bytes = 4>} { return }
+
+// -----
+
+// expected-error@+1 {{merged of a tile is 9; it must be at least 0 and at most the number of extents, 1}}
+func.func @merged() attributes {gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 9, text = "4", exact = "points=4 steps=-">} { return }
+
+// -----
+
+// expected-error@+1 {{exact of a tile is empty}}
+func.func @exact() attributes {gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 1, text = "4", exact = "">} { return }
 
 // -----
 

@@ -41,9 +41,9 @@ func.func @dispatch(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 // CHECK: module @unmarked attributes {gantry.kernel = #gantry.kernel}
 module @unmarked attributes {gantry.kernel = #gantry.kernel} {}
 
-// CHECK: module @kernel attributes {gantry.kernel = #gantry.kernel<key = "0123456789abcdef", measured = <tile = "baseline points=4 steps=-", origin = "here", requested = true>>}
+// CHECK: module @kernel attributes {gantry.kernel = #gantry.kernel<key = "0123456789abcdef", measured = <kind = baseline, tile = "points=4 steps=-", origin = "here", requested = true>>}
 module @kernel attributes {gantry.kernel = #gantry.kernel<key = "0123456789abcdef",
-    measured = <tile = "baseline points=4 steps=-", origin = "here", requested = true>>} {
+    measured = <kind = baseline, tile = "points=4 steps=-", origin = "here", requested = true>>} {
   // CHECK: func.func @on_tensors
   // CHECK-SAME: gantry.signature = #gantry.signature<operand_dims = [0], result_dims = [0], layouts = [<[]>, <[0, 1]>], rows = true>
   func.func @on_tensors(%x: tensor<?xf32>, %n: index) -> tensor<?xf32>

@@ -13,7 +13,7 @@
 
 // The tuning table has a tile for the key of the first two kernels. A table of another profile is
 // not used.
-// CHECK-COUNT-2: measured = <tile = "texel points=8 steps=-", origin = "{{.*}}.json: 1.5 us, the predicted tile 3 us, measured on here", requested = true>
+// CHECK-COUNT-2: measured = <kind = texel, tile = "points=8 steps=-", origin = "{{.*}}.json: 1.5 us, the predicted tile 3 us, measured on here", requested = true>
 // CHECK-NOT: measured =
 // OTHER-NOT: measured =
 

@@ -20,8 +20,8 @@ const std::string kTable = R"({"gantry_tuning": 1, "by": ["someone", {"at": "noo
   {"profile": "p", "device": "a", "kernels": {
     "k1": {"tile": "texel points=4x4 steps=8x1x1 lanes=8 along=1 run=4", "ns": 98.5, "predicted_ns": 1e3},
     "k2": {"tile": "baseline points=1 steps=-", "what": "Relu \"r\" \u00e9"}}},
-  {"profile": "q", "device": "a", "kernels": {"k1": {"tile": "of q"}}},
-  {"profile": "p", "device": "b", "kernels": {"k1": {"tile": "of b"}, "k3": {"tile": "of b"}}}]})";
+  {"profile": "q", "device": "a", "kernels": {"k1": {"tile": "baseline of q"}}},
+  {"profile": "p", "device": "b", "kernels": {"k1": {"tile": "dots of b"}, "k3": {"tile": "dots of b"}}}]})";
 
 std::mt19937 seeded() {
   const char *given = std::getenv("GANTRY_FUZZ_SEED");
@@ -58,7 +58,8 @@ TEST(TuningTable, UsesTheFirstEntryOfAKernelForTheProfile) {
   ASSERT_TRUE(table.isOk()) << table.status().message();
   EXPECT_EQ(table->size(), 3u);
   ASSERT_NE(table->find("k1"), nullptr);
-  EXPECT_EQ(table->find("k1")->tile, "texel points=4x4 steps=8x1x1 lanes=8 along=1 run=4");
+  EXPECT_EQ(table->find("k1")->kind, TileKind::kTexel);
+  EXPECT_EQ(table->find("k1")->tile, "points=4x4 steps=8x1x1 lanes=8 along=1 run=4");
   EXPECT_EQ(table->find("k1")->device, "a");
   EXPECT_DOUBLE_EQ(table->find("k1")->ns, 98.5);
   EXPECT_DOUBLE_EQ(table->find("k1")->predictedNs, 1000);
@@ -78,6 +79,13 @@ TEST(TuningTable, ErrorsNameTheEntry) {
                                 "t.json", "p");
   ASSERT_FALSE(bad.isOk());
   EXPECT_EQ(bad.status().message(), "t.json: kernel \"k7\" of \"d\" has no \"tile\"");
+  bad = TuningTable::parse(R"({"gantry_tuning": 1, "devices": [{"profile": "q", "device": "d",
+      "kernels": {"k7": {"tile": "warp points=4"}}}]})",
+                           "t.json", "p");
+  ASSERT_FALSE(bad.isOk());
+  EXPECT_EQ(bad.status().message(),
+            "t.json: kernel \"k7\" of \"d\" has a \"tile\" that does not begin with a kind "
+            "(baseline, texel, staged, matrices, dots or subgroup) and a space");
   EXPECT_EQ(TuningTable::parse(R"({"gantry_tuning": 9, "devices": []})", "t", "p").status().code(),
             StatusCode::kVersionMismatch);
   EXPECT_EQ(TuningTable::read("/nonexistent/t.json", "p").status().code(), StatusCode::kNotFound);

@@ -211,7 +211,7 @@ module {
 // PLAIN-SAME: not taken: the profile has no tiles of that kind
 module {
   module @kernel_5 attributes {gantry.kernel = #gantry.kernel<
-      measured = <tile = "dots points=2x2 steps=8 dots", origin = "here">>} {
+      measured = <kind = dots, tile = "points=2x2 steps=8 dots", origin = "here">>} {
     func.func @kernel_5(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<4x4xi32>
@@ -240,7 +240,7 @@ module {
 // CHECK-SAME: not taken: dot products need sums of int8 products and a multiple of four steps
 module {
   module @kernel_6 attributes {gantry.kernel = #gantry.kernel<
-      measured = <tile = "dots points=2x2 steps=2 dots", origin = "here">>} {
+      measured = <kind = dots, tile = "points=2x2 steps=2 dots", origin = "here">>} {
     func.func @kernel_6(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<4x4xi32>
@@ -269,7 +269,7 @@ module {
 // CHECK-SAME: not taken: a tile of this kind has no dot products
 module {
   module @kernel_7 attributes {gantry.kernel = #gantry.kernel<
-      measured = <tile = "baseline points=2x2 steps=4 dots", origin = "here">>} {
+      measured = <kind = baseline, tile = "points=2x2 steps=4 dots", origin = "here">>} {
     func.func @kernel_7(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<4x4xi32>
@@ -298,7 +298,7 @@ module {
 // CHECK-SAME: not taken: a tile of the kind dots needs the word dots
 module {
   module @kernel_8 attributes {gantry.kernel = #gantry.kernel<
-      measured = <tile = "dots points=2x2 steps=4", origin = "here">>} {
+      measured = <kind = dots, tile = "points=2x2 steps=4", origin = "here">>} {
     func.func @kernel_8(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<4x4xi32>

@@ -12,7 +12,7 @@
 #c = affine_map<(m, n, k) -> (m, n)>
 module {
   module @kernel_0 attributes {gantry.kernel = #gantry.kernel<
-      measured = <tile = "baseline points=4 steps=- merged=0", origin = "here">>} {
+      measured = <kind = baseline, tile = "points=4 steps=- merged=0", origin = "here">>} {
     func.func @kernel_0(%x: tensor<4x4x4xf32>) -> tensor<4x4x4xf32> {
       %e = tensor.empty() : tensor<4x4x4xf32>
       %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
@@ -28,7 +28,7 @@ module {
   // The dimensions of an empty result cannot be merged.
   // CHECK: func.func @kernel_1({{.*}}here: baseline points=1 steps=- merged=0: not taken: dimensions from 0 on
   module @kernel_1 attributes {gantry.kernel = #gantry.kernel<
-      measured = <tile = "baseline points=1 steps=- merged=0", origin = "here">>} {
+      measured = <kind = baseline, tile = "points=1 steps=- merged=0", origin = "here">>} {
     func.func @kernel_1(%x: tensor<0x4x4xf32>) -> tensor<0x4x4xf32> {
       %e = tensor.empty() : tensor<0x4x4xf32>
       %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
@@ -44,7 +44,7 @@ module {
   // A tile may be larger than the operands of a concatenation.
   // CHECK: func.func @kernel_2({{.*}}kind = baseline, {{.*}}exact = "points=1x1x4 steps=-"
   module @kernel_2 attributes {gantry.kernel = #gantry.kernel<
-      measured = <tile = "baseline points=1x1x4 steps=-", origin = "here">>} {
+      measured = <kind = baseline, tile = "points=1x1x4 steps=-", origin = "here">>} {
     func.func @kernel_2(%x: tensor<1x1x1xf32>, %y: tensor<1x1x1xf32>) -> tensor<1x2x1xf32> {
       %r = tensor.concat dim(1) %x, %y : (tensor<1x1x1xf32>, tensor<1x1x1xf32>) -> tensor<1x2x1xf32>
       return %r : tensor<1x2x1xf32>
@@ -53,7 +53,7 @@ module {
 
   // CHECK: func.func @kernel_3({{.*}}kind = baseline, {{.*}}exact = "points=1x4x1 steps=-"
   module @kernel_3 attributes {gantry.kernel = #gantry.kernel<
-      measured = <tile = "baseline points=1x4x1 steps=-", origin = "here">>} {
+      measured = <kind = baseline, tile = "points=1x4x1 steps=-", origin = "here">>} {
     func.func @kernel_3(%x: tensor<1x1x1xf32>, %y: tensor<1x1x1xf32>) -> tensor<1x2x1xf32> {
       %r = tensor.concat dim(1) %x, %y : (tensor<1x1x1xf32>, tensor<1x1x1xf32>) -> tensor<1x2x1xf32>
       return %r : tensor<1x2x1xf32>
@@ -63,7 +63,7 @@ module {
   // The last run of a lane and the last steps of a sum may be fewer.
   // CHECK: func.func @kernel_4_texel({{.*}}gantry.remarks = #gantry.remarks<["measured: here"]>{{.*}}exact = "points=8x4 steps=4 lanes=8 along=1 run=4"
   module @kernel_4 attributes {gantry.kernel = #gantry.kernel<
-      measured = <tile = "texel points=8x4 steps=4 lanes=8 along=1 run=4", origin = "here">>} {
+      measured = <kind = texel, tile = "points=8x4 steps=4 lanes=8 along=1 run=4", origin = "here">>} {
     func.func @kernel_4(%x: tensor<64x63xf32>, %w: tensor<63x511xf32>) -> tensor<64x511xf32> {
       %z = arith.constant 0.0 : f32
       %e = tensor.empty() : tensor<64x511xf32>

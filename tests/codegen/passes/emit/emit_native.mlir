@@ -58,7 +58,7 @@ module @exchange attributes {gantry.kernel = #gantry.kernel} {
                       %y: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1]>},
                       %n: index {gantry.binding = #gantry.binding<dim[0]>}, %lane: index {gantry.binding = #gantry.binding<lane>})
       attributes {gantry.launch = #gantry.launch<buffers = 2, dims = 1, workgroup_size = 8>,
-                  gantry.tile = #gantry.tile<kind = baseline, extents = [1], merged = 1, lanes = 8, text = "", exact = "">} {
+                  gantry.tile = #gantry.tile<kind = baseline, extents = [1], merged = 1, lanes = 8, text = "1", exact = "points=1 steps=-">} {
     %four = spirv.Constant 4 : i32
     %two = spirv.Constant 2 : i32
     %v = memref.load %x[%lane] : memref<?xf32, #spirv.storage_class<StorageBuffer>>
@@ -74,7 +74,7 @@ module @exchange attributes {gantry.kernel = #gantry.kernel} {
   }
   func.func @exchange_texel(%x: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[0]>})
       attributes {gantry.launch = #gantry.launch<buffers = 1, workgroup_size = 8>,
-                  gantry.tile = #gantry.tile<kind = texel, grid = 1, extents = [1], merged = 1, lanes = 8, text = "", exact = "">} {
+                  gantry.tile = #gantry.tile<kind = texel, grid = 1, extents = [1], merged = 1, lanes = 8, text = "1", exact = "points=1 steps=-">} {
     return
   }
 }
