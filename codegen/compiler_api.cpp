@@ -121,7 +121,7 @@ gantry_compile_result_t compile(const char *model, const char *output, const boo
 }
 
 gantry_compile_result_t readTensorProto(const char *path, int32_t *type, uint32_t *rank,
-                                        int64_t *dims, void **data, size_t *size_bytes, char **name,
+                                        int64_t *dims, void **data, size_t *sizeBytes, char **name,
                                         const Reporter &reporter) {
   constexpr size_t kMaxRank = 8;
   auto fail = [&](const std::string &message, importer::ImportFailure kind) {
@@ -154,7 +154,7 @@ gantry_compile_result_t readTensorProto(const char *path, int32_t *type, uint32_
   *rank = tensor->dims.size();
   std::copy(tensor->dims.begin(), tensor->dims.end(), dims);
   *data = bytes;
-  *size_bytes = count * each;
+  *sizeBytes = count * each;
   if (name)
     *name = copy;
   return GANTRY_COMPILE_OK;
@@ -200,18 +200,18 @@ const char *gantry_compile_operators(void) {
 }
 
 gantry_compile_result_t gantry_read_tensor_proto(const char *path, int32_t *type, uint32_t *rank,
-                                                 int64_t *dims, void **data, size_t *size_bytes,
+                                                 int64_t *dims, void **data, size_t *sizeBytes,
                                                  char **name, gantry_diagnostic_fn diagnostic,
                                                  void *user) {
   const Reporter reporter{diagnostic, user};
   const std::pair<const char *, const void *> needed[] = {
       {"path", path}, {"type", type}, {"rank", rank},
-      {"dims", dims}, {"data", data}, {"size_bytes", size_bytes}};
+      {"dims", dims}, {"data", data}, {"size_bytes", sizeBytes}};
   for (const auto &[argument, value] : needed)
     if (!value)
       return refuseNull("gantry_read_tensor_proto", reporter, argument);
   return guarded("gantry_read_tensor_proto", reporter, [&] {
     const codegen::OutOfMemoryHandlers handlers;
-    return readTensorProto(path, type, rank, dims, data, size_bytes, name, reporter);
+    return readTensorProto(path, type, rank, dims, data, sizeBytes, name, reporter);
   });
 }

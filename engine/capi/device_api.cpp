@@ -14,8 +14,8 @@ using namespace gantry;
 
 namespace {
 
-template <size_t N> void copyText(char (&target)[N], const std::string &text) {
-  const size_t length = std::min(text.size(), N - 1);
+template <size_t kSize> void copyText(char (&target)[kSize], const std::string &text) {
+  const size_t length = std::min(text.size(), kSize - 1);
   std::memcpy(target, text.data(), length);
   target[length] = '\0';
 }

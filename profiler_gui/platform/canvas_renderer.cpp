@@ -25,7 +25,8 @@ struct PushBlock {
 static_assert(sizeof(PushBlock) == 64 && offsetof(PushBlock, rect) == 16,
               "must equal the block in shaders/profiler/raster.*");
 
-template <size_t N> Result<VkShaderModule> makeModule(VkDevice device, const uint32_t (&words)[N]) {
+template <size_t kCount>
+Result<VkShaderModule> makeModule(VkDevice device, const uint32_t (&words)[kCount]) {
   auto info = vkInfo<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
   info.codeSize = sizeof(words);
   info.pCode = words;

@@ -22,8 +22,8 @@
 
 namespace gantry::tool {
 
-template <auto release> struct Releaser {
-  template <typename T> void operator()(T *object) const { release(object); }
+template <auto kRelease> struct Releaser {
+  template <typename T> void operator()(T *object) const { kRelease(object); }
 };
 using DeviceHandle = std::unique_ptr<gantry_device_t, Releaser<gantry_device_release>>;
 using ProgramHandle = std::unique_ptr<gantry_program_t, Releaser<gantry_program_release>>;
