@@ -5,10 +5,10 @@
 
 A folder may include its own headers, the headers of the folders in its row of FOLDERS, the standard
 library, the operating system's headers, and the libraries whose row in LIBRARIES names the folder or one
-above it. Includes
-of the project are written from the repository's root ("engine/plan/plan.h"); includes of the public headers
-are written as users write them (<gantry/gantry.h>). The script prints one line per violation. The exit code
-is 1 if there is a violation, 2 if ROOT is not a folder. Folders named "data" and those in SKIPPED_FOLDERS are left out.
+above it. Includes of the project are written from the repository's root ("engine/plan/plan.h"); includes of
+the public headers are written as users write them (<gantry/gantry.h>). Folders named "data" and those in
+SKIPPED_FOLDERS are not checked. The script prints one line per violation. The exit code is 1 if there is a
+violation, 2 if ROOT is not a folder.
 
 To add a folder or a library, add its row here and run tools/house/design.py, which also reports permissions
 that no source uses.

@@ -6,8 +6,8 @@
 
 kernel_bench (kernel_bench.cpp) compares compiled kernels with hand-written ones. For each operation that it measures,
 the script writes FOLDER/NAME.onnx and, with --gantry, compiles it to FOLDER/NAME.gantry. Sizes and weights equal
-those of kernel_bench's hand-written kernels: kernel_bench and this script compute the weights
-with equal functions, pattern(). matmul_f16_N
+those of kernel_bench's hand-written kernels: kernel_bench and this script compute the weights with
+equal functions, pattern(). matmul_f16_N
 and matmul_f32_N have two inputs and no weights; N is --side, as in kernel_bench. The exit code is 1 if a model could
 not be compiled. On Debian, the package python3-onnx is needed.
 """

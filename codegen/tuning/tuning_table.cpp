@@ -38,9 +38,16 @@ int depthOf(std::string_view text) {
   return deepest;
 }
 
+std::string kindNames() {
+  std::string names;
+  for (unsigned kind = 0; kind <= getMaxEnumValForTileKind(); ++kind)
+    names += (kind > 0 ? ", " : "") + stringifyTileKind(static_cast<TileKind>(kind)).str();
+  return names;
+}
+
 /// Reads the entry of one kernel. The message of an error continues the sentence "kernel ...".
 Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
-  auto wrong = [](const char *why) { return Status(StatusCode::kInvalidArgument, why); };
+  auto wrong = [](const std::string &why) { return Status(StatusCode::kInvalidArgument, why); };
   const llvm::json::Object *entry = value.getAsObject();
   if (!entry)
     return wrong("is not an object");
@@ -59,9 +66,8 @@ Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
   const auto [kindName, text] = tile->split(' ');
   const std::optional<TileKind> kind = symbolizeTileKind(kindName);
   if (!kind || text.empty())
-    return wrong(
-        "has a \"tile\" that does not begin with a kind (baseline, texel, staged, matrices, "
-        "dots or subgroup) and a space");
+    return wrong("has a \"tile\" that is not a kind, a space and a text; the kinds are " +
+                 kindNames());
   result.kind = *kind;
   result.tile = text.str();
   return result;

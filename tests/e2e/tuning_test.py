@@ -73,7 +73,7 @@ MALFORMED = {
     '{"gantry_tuning": 1, "devices": [{"profile": "p", "device": "d", "kernels": {"k1": {"tile": "x", "ns": -1}}}]}':
         'kernel "k1" of "d" has a time that is negative',
     '{"gantry_tuning": 1, "devices": [{"profile": "p", "device": "d", "kernels": {"k1": {"tile": "warp points=4"}}}]}':
-        'kernel "k1" of "d" has a "tile" that does not begin with a kind',
+        'kernel "k1" of "d" has a "tile" that is not a kind, a space and a text',
 }
 
 

@@ -41,8 +41,8 @@ private:
   KernelSink &sink_;
   KernelShapes &shapes_;
   double rounds_ = 0;
-  double around_ =
-      1; // The product of the rounds of the enclosing loops of static extent; chunk loops excluded.
+  /// The product of the rounds of the enclosing loops of static extent, without loops over chunks.
+  double around_ = 1;
   std::set<unsigned> dims_;
 };
 

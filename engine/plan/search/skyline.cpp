@@ -134,8 +134,8 @@ void Skyline::raise(uint32_t segment) {
   settle(segment);
 }
 
-/// Puts an item onto the floor of a valley. The parts of the
-/// floor before and after the item become segments of their own.
+/// Puts an item onto the floor of a valley. The parts of the floor before and after the item become
+/// segments of their own.
 void Skyline::cover(uint32_t segment, uint32_t item, uint64_t top) {
   const uint32_t begin = problem_.begin[item];
   const uint32_t end = problem_.end[item];

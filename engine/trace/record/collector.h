@@ -7,11 +7,10 @@
 // recorded under the heap's lock, so the earlier of two such events is in its ring before the
 // thread of the later event reads the clock. The processor may read its counter a few nanoseconds
 // early; the margin is much larger. A pass that merges the later event therefore also finds the
-// earlier event, unless an earlier pass did. The times of a
-// heap's memory events increase with their sequence numbers (TicksInOrder in record.h), so sinks
-// receive these events in the order of their sequence numbers. Any other event may come some passes
-// late, after later events, if its thread was interrupted between reading the clock and publishing
-// the event.
+// earlier event, unless an earlier pass did. The times of a heap's memory events increase with
+// their sequence numbers (TicksInOrder in record.h), so sinks receive these events in the order of
+// their sequence numbers. Any other event may come some passes late, after later events, if its
+// thread was interrupted between reading the clock and publishing the event.
 //
 // Overload: a slow sink blocks the collector. The rings then fill, and each thread drops events and
 // counts them. The memory for events is therefore bounded by the number of threads times the ring

@@ -157,8 +157,7 @@ private:
       later += model_.runs()[i].session == run.session && model_.runs()[i].endNs != kStillHeld;
     const bool kept = binding.releasedNs == kStillHeld;
     if (kept && later < kRunsUntilKept)
-      return; // Not reported yet: the block may still be released, which would make this a late
-              // free.
+      return; // The block may still be released, which would make this a late free.
     Finding finding =
         about(run, plan, entry, kept ? FindingKind::kDonationKept : FindingKind::kLateFree);
     finding.space = UINT32_MAX;

@@ -84,8 +84,8 @@ TEST(TuningTable, ErrorsNameTheEntry) {
                            "t.json", "p");
   ASSERT_FALSE(bad.isOk());
   EXPECT_EQ(bad.status().message(),
-            "t.json: kernel \"k7\" of \"d\" has a \"tile\" that does not begin with a kind "
-            "(baseline, texel, staged, matrices, dots or subgroup) and a space");
+            "t.json: kernel \"k7\" of \"d\" has a \"tile\" that is not a kind, a space and a text; "
+            "the kinds are baseline, texel, staged, matrices, dots, subgroup");
   EXPECT_EQ(TuningTable::parse(R"({"gantry_tuning": 9, "devices": []})", "t", "p").status().code(),
             StatusCode::kVersionMismatch);
   EXPECT_EQ(TuningTable::read("/nonexistent/t.json", "p").status().code(), StatusCode::kNotFound);

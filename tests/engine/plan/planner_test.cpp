@@ -263,7 +263,7 @@ TEST(Planner, ChallengingProblemsOfRoundedSizesFit) {
         value.sizeBytes = value.sizeBytes * thousandths / 1000;
       PlanRequest request;
       request.enoughBytes = kChallenge * thousandths / 1000;
-      request.workLimit = 8'000'000; // Enough only if the coarser unit is tried first.
+      request.workLimit = 8'000'000; // This is enough only if the coarser unit is tried first.
       const Result<Plan> plan = planArena(values, request);
       ASSERT_TRUE(plan.isOk()) << plan.status().message();
       checkPlan(values, *plan);

@@ -25,9 +25,8 @@ std::vector<gantry_device_info_t> devicesOrNone();
 std::vector<std::string> profilesOfThisMachine();
 
 /// Returns the profile that `run`, `bench` and `tune` compile a model for, as a list of one:
-/// `asked` (the value of
-/// --profile), else the profile of the device that --device names or of the default device. Throws
-/// ToolError if the device cannot be opened.
+/// `asked` (the value of --profile), else the profile of the device that --device names or of the
+/// default device. Throws ToolError if the device cannot be opened.
 std::vector<std::string> profileToRun(const std::string &asked, const std::string &device);
 
 /// Returns the profile that `inspect` compiles a model for: that of the default device, or the
