@@ -356,8 +356,9 @@ def Gantry_LaunchAttr : Gantry_Attr<"Launch", "launch"> {
     workgroup has `workgroup_size` invocations and computes `tiles_per_workgroup`
     tiles. If `subgroup_size` is not 0, every subgroup must have exactly this many active
     invocations. `shared_bytes` is the size of a workgroup's shared memory. `staged_bytes` is the
-    sum of the sizes of all arrays in shared memory, which is larger than `shared_bytes` if two
-    arrays use the same bytes at different times, or 0 if no operand is staged. `matrix_feature` is the device feature that a
+    sum of the sizes of all arrays in shared memory, or 0 if no operand is staged. It is larger than
+    `shared_bytes` if two arrays use the same bytes at different times, and may be a little smaller
+    because the size of the memory is rounded up. `matrix_feature` is the device feature that a
     kernel with cooperative matrices needs.
   }];
   let parameters = (ins "int64_t":$buffers, Gantry_OptionalInt<>:$dims, "int64_t":$workgroup_size,

@@ -230,9 +230,6 @@ LogicalResult LaunchAttr::verify(Diagnose error, int64_t buffers, int64_t dims,
     return error() << "a launch has " << dims << " dims, a subgroup size of " << subgroupSize
                    << ", " << sharedBytes << " shared bytes and " << stagedBytes
                    << " staged bytes; each must be at least 0";
-  if (stagedBytes != 0 && stagedBytes < sharedBytes)
-    return error() << "a launch has " << stagedBytes << " staged bytes and " << sharedBytes
-                   << " shared bytes; staged_bytes must be 0 or at least shared_bytes";
   return success();
 }
 

@@ -195,7 +195,9 @@ def main():
         """Compiles the model. Returns the artifact's contents, and for each variant with cooperative matrices the
         variant, its kernel and its module. Checks the required features and the shared memory."""
         shutil.rmtree(dumps, ignore_errors=True)
-        test.call("compile", path, "-p", profile, "-o", artifact, "--dump-spirv", "--dump-dir", dumps, *arguments)
+        test.call("compile", path, "-p", profile, "-o", artifact, "--dump-spirv", "--dump-ir=share-kernels", "--dump-dir", dumps,
+                  *arguments)
+        test.verify_ir(dumps)
         whole = json.loads(test.call("inspect", artifact, "--json"))
         found = []
         for kernel in whole["kernels"]:

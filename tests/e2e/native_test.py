@@ -34,7 +34,9 @@ def main():
         shutil.rmtree(dump, ignore_errors=True)
         words = [word for chip in CHIPS[profile] for word in ("--dump-native", chip)]
         artifact = test.folder / "model.gantry"
-        test.call("compile", model, "-p", profile, "-o", artifact, *words, "--dump-dir", dump)
+        test.call("compile", model, "-p", profile, "-o", artifact, *words, "--dump-ir=share-kernels",
+                  "--dump-dir", dump)
+        test.verify_ir(dump)
         names = {kernel["name"] for kernel in json.loads(test.call("inspect", artifact, "--json"))["kernels"]}
         assembled = 0
         for chip in CHIPS[profile]:

@@ -161,8 +161,20 @@ class Test:
     def compile(self, model, *arguments, profiles=PROFILES):
         """Compiles for each of the profiles. Returns the path of the first profile's artifact."""
         for profile in profiles:
-            self.call("compile", model, "-p", profile, "-o", self.artifact(profile), *arguments)
+            self.call("compile", model, "-p", profile, "-o", self.artifact(profile), *arguments,
+                      "--dump-ir=share-kernels", "--dump-dir", self.folder / "ir")
+            self.verify_ir(self.folder / "ir")
         return self.artifact()
+
+    def verify_ir(self, folder):
+        """Reads the IR that --dump-ir has written to a folder, and removes it. Without assertions, the compiler does
+        not verify the attributes that it makes; the parser of gantry-opt verifies them."""
+        dumps = sorted(folder.glob("*.mlir"))
+        if not dumps:
+            raise Failure("--dump-ir wrote no file")
+        for dump in dumps:
+            self.program(pathlib.Path(self.gantry).with_name("gantry-opt"), dump, "-o", os.devnull)
+            dump.unlink()
 
     def shared_memory_within(self, model, limit, *arguments):
         """Compiles the model with a limit of `limit` KiB of shared memory. Returns for each variant

@@ -182,11 +182,6 @@ func.func @launch() attributes {gantry.launch = #gantry.launch<buffers = 1, work
 
 // -----
 
-// expected-error@+1 {{a launch has 4 staged bytes and 100 shared bytes; staged_bytes must be 0 or at least shared_bytes}}
-func.func @staged_bytes() attributes {gantry.launch = #gantry.launch<buffers = 1, workgroup_size = 64, shared_bytes = 100, staged_bytes = 4>} { return }
-
-// -----
-
 // expected-error@+1 {{merged of a tile is 9; it must be at least 0 and at most the number of extents, 1}}
 func.func @merged() attributes {gantry.tile = #gantry.tile<kind = baseline, extents = [4], merged = 9, text = "4", exact = "points=4 steps=-">} { return }
 
