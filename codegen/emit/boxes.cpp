@@ -3,6 +3,8 @@
 
 #include "engine/hazards/hazards.h"
 
+#include <algorithm>
+
 namespace gantry::codegen {
 
 using namespace mlir;
@@ -84,32 +86,61 @@ Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs) {
   return box;
 }
 
+namespace {
+
+/// Returns for each value that is the output of a state the value of the state's input, which has
+/// the same buffer; kNotSet for all other values, and for a state that the program does not change.
+std::vector<uint32_t> inputsOfStates(const artifact::ProgramT &program) {
+  std::vector<uint32_t> inputs(program.values.size(), kNotSet);
+  for (const auto &state : program.states)
+    if (state->output != kNotSet) {
+      const uint32_t input = program.inputs[state->input]->value,
+                     output = program.outputs[state->output]->value;
+      if (input != output)
+        inputs[output] = input;
+    }
+  return inputs;
+}
+
+} // namespace
+
 Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs) {
   // `values` has an entry for each value of the program, so that messages name values by their
-  // numbers in the program. The entries of constants and of inputs that are not donated are unused.
+  // numbers in the program. The entries of constants and of inputs that are neither donated nor
+  // belong to a state that the program changes are unused.
   std::vector<hazards::StoredValue> values(program.values.size());
-  const auto isChecked = [&](size_t value) {
-    const Storage storage = program.values[value]->storage;
-    return storage == Storage::transient || storage == Storage::output;
-  };
+  std::vector<bool> isChecked(program.values.size());
+  const std::vector<uint32_t> stateInputs = inputsOfStates(program);
   uint64_t end = program.arena_bytes; // This check places the outputs one by one after the arena.
   for (size_t v = 0; v < program.values.size(); ++v) {
     const artifact::ValueT &value = *program.values[v];
-    if (!isChecked(v))
-      continue;
-    values[v].offset = value.storage == Storage::output ? end : value.byte_offset;
-    if (value.storage == Storage::output)
-      end += static_cast<uint64_t>(*exprs.constantValue(value.size));
+    const auto sizeOf = [&](const artifact::ValueT &entry) {
+      return static_cast<uint64_t>(*exprs.constantValue(entry.size));
+    };
+    if (value.storage == Storage::transient) {
+      values[v].offset = value.byte_offset;
+      isChecked[v] = true;
+    } else if (value.storage == Storage::output) {
+      values[v].offset = end;
+      isChecked[v] = true;
+      uint64_t size = sizeOf(value);
+      if (const uint32_t input = stateInputs[v]; input != kNotSet) {
+        values[input].offset = end;
+        isChecked[input] = true;
+        size = std::max(size, sizeOf(*program.values[input]));
+      }
+      end += size;
+    }
   }
   for (size_t v = 0; v < program.values.size(); ++v) {
-    if (!isChecked(v))
+    if (!isChecked[v])
       continue;
     const artifact::ValueT &value = *program.values[v];
     hazards::StoredValue &entry = values[v];
     entry.storage = value.base == kNotSet ? static_cast<uint32_t>(v) : value.base;
     entry.offset = values[entry.storage].offset;
-    // An input that is checked is a donated one, because other inputs do not lie in the arena. It
-    // has its contents before the first command.
+    // An input that is checked is donated or belongs to a state. It has its contents before the
+    // first command.
     entry.isFilledBefore = v < program.inputs.size();
     entry.box = boxOf(value, exprs);
   }
@@ -117,10 +148,15 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
   for (const auto &command : program.commands) {
     hazards::StorageCommand entry;
     for (size_t b = 0; b < command->bindings.size(); ++b)
-      if (const uint32_t value = command->bindings[b]; isChecked(value))
+      if (const uint32_t value = command->bindings[b]; isChecked[value])
         (command->writes[b] ? entry.writes : entry.reads).push_back(value);
-    if (command->in_place != kNotSet && isChecked(command->bindings[command->in_place]))
+    if (command->in_place != kNotSet && isChecked[command->bindings[command->in_place]])
       entry.inPlace = command->bindings[command->in_place];
+    entry.isPartial = command->partial;
+    // The runtime omits the copy of a state to itself, which a state that keeps its value has.
+    if (command->kind == artifact::CommandKind::copy &&
+        stateInputs[command->bindings[1]] == command->bindings[0])
+      entry.inPlace = command->bindings[0];
     // A value that is overwritten in place counts as a storage of its own. The check then reports a
     // later read of this value, even if both values are parts of one output's storage.
     if (entry.inPlace)
@@ -130,7 +166,7 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
   // The caller reads the outputs after the last command.
   hazards::StorageCommand last;
   for (const auto &output : program.outputs)
-    if (const uint32_t value = output->value; isChecked(value))
+    if (const uint32_t value = output->value; isChecked[value])
       last.reads.push_back(value);
   commands.push_back(std::move(last));
   return hazards::checkStorage(values, commands);

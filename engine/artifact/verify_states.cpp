@@ -12,7 +12,7 @@ namespace gantry::artifact {
 
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX; // State.output and State.initial: there is none.
+constexpr uint32_t kNone = UINT32_MAX; // In State, Value and Command: there is none.
 
 /// Checks all states of one program. The time of run() is proportional to the size of the program.
 class StateVerifier {
@@ -28,10 +28,10 @@ public:
       const Command &command = *program.commands()->Get(static_cast<uint32_t>(c));
       for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
         const uint32_t value = command.bindings()->Get(b);
-        if (command.writes()->Get(b) != 0)
-          firstWrite_[value] = std::min(firstWrite_[value], c);
-        else
+        if (command.writes()->Get(b) == 0)
           lastRead_[value] = c;
+        else if (int64_t &first = firstWrite_[storageOf(value)]; c < first)
+          first = c;
       }
     }
   }
@@ -102,9 +102,15 @@ private:
     }
     if (outputsOfValue_[output.value()] != 1)
       return damaged(state, "another output has the value of its output");
-    if (lastRead_[input.value()] > firstWrite_[output.value()])
-      return damaged(state, "commands[" + std::to_string(lastRead_[input.value()]) +
+    const int64_t lastRead = lastRead_[input.value()],
+                  firstWrite = firstWrite_[storageOf(output.value())];
+    if (lastRead > firstWrite)
+      return damaged(state, "commands[" + std::to_string(lastRead) +
                                 "] reads the old value after the new one was written");
+    if (program_.knows_storage() && lastRead == firstWrite && input.value() != output.value() &&
+        !isInPlace(*program_.commands()->Get(static_cast<uint32_t>(lastRead)), input.value()))
+      return damaged(state, "commands[" + std::to_string(lastRead) +
+                                "] writes the new value over the old one, which it reads");
     return checkCapacity(state, valueOf(output));
   }
 
@@ -133,6 +139,19 @@ private:
     return {};
   }
 
+  /// Returns the value of which a value is a part, or the value itself.
+  uint32_t storageOf(uint32_t value) const {
+    const uint32_t base = program_.values()->Get(value)->base();
+    return base == kNone ? value : base;
+  }
+
+  /// Returns whether a command may read a value whose bytes it overwrites. The runtime omits the
+  /// copy of a state to itself.
+  static bool isInPlace(const Command &command, uint32_t value) {
+    return command.kind() == CommandKind::copy ||
+           (command.in_place() != kNone && command.bindings()->Get(command.in_place()) == value);
+  }
+
   const Value &valueOf(const Port &port) const { return *program_.values()->Get(port.value()); }
 
   const Program &program_;
@@ -141,7 +160,9 @@ private:
   std::vector<bool> takenInputs_, takenOutputs_;
   std::vector<uint32_t> outputsOfValue_; // Per value: the number of outputs that have this value.
   std::vector<int64_t> lastRead_;        // Per value: index of a command; -1: none reads it.
-  std::vector<int64_t> firstWrite_; // Per value: index of a command; the number of commands: none.
+  // Per value: index of the first command that writes it or a part of it; the number of commands:
+  // none.
+  std::vector<int64_t> firstWrite_;
 };
 
 } // namespace

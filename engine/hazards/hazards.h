@@ -60,6 +60,9 @@ struct StorageCommand {
   std::vector<uint32_t> reads;
   std::vector<uint32_t> writes;
   std::optional<uint32_t> inPlace;
+  /// The command writes only some bytes of its result; the others keep what they have in `inPlace`.
+  /// The result may then be larger than `inPlace` (a state that grows).
+  bool isPartial = false;
 };
 
 /// Checks that no value is overwritten before its last reader, by executing the commands on a map

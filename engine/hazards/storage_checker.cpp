@@ -131,7 +131,7 @@ private:
   Status checkWrite(uint32_t command, const StorageCommand &accesses, uint32_t value) const {
     Owners read;
     for (const uint32_t other : accesses.reads)
-      if (!(accesses.inPlace && *accesses.inPlace == other && isSamePlace(value, other)))
+      if (accesses.inPlace != other || !takesPlace(value, other, accesses.isPartial))
         forEachRunOf(other, [&](const ByteRange &run) {
           read.set(run, other);
           return true;
@@ -158,10 +158,12 @@ private:
     return status;
   }
 
-  bool isSamePlace(uint32_t a, uint32_t b) const {
-    const ByteRange first = rangeOf(values_[a].box), second = rangeOf(values_[b].box);
-    return values_[a].offset + first.offset == values_[b].offset + second.offset &&
-           first.sizeBytes == second.sizeBytes;
+  /// Returns whether a result begins where an operand begins and has its size, or may be larger.
+  bool takesPlace(uint32_t result, uint32_t operand, bool mayBeLarger) const {
+    const ByteRange taken = rangeOf(values_[result].box), place = rangeOf(values_[operand].box);
+    return values_[result].offset + taken.offset == values_[operand].offset + place.offset &&
+           (taken.sizeBytes == place.sizeBytes ||
+            (mayBeLarger && taken.sizeBytes > place.sizeBytes));
   }
   bool isSibling(uint32_t a, uint32_t b) const {
     return values_[a].storage == values_[b].storage && values_[a].storage != a &&

@@ -13,12 +13,12 @@
 
 namespace gantry::program {
 
-/// Checks the values in the arena and the outputs. Returns kInternal, with the numbers of the
-/// command and of the values, if a value lies outside of its storage, if a command reads bytes that
-/// another value has overwritten or that nothing has written, if the same holds for the caller, who
-/// reads the outputs after the last command, or if a command writes bytes that it also
-/// reads (except when its result takes the place of an operand as a whole) or bytes of another part
-/// of the same output or of the same value in the arena.
+/// Checks the values in the arena, the outputs, and the states that the program changes. Returns
+/// kInternal, with the numbers of the command and of the values, if a value lies outside of its
+/// storage, if a command reads bytes that another value has overwritten or that nothing has
+/// written, if the same holds for the caller, who reads the outputs after the last command, or if a
+/// command writes bytes that it also reads (except when its result takes the place of an operand as
+/// a whole) or bytes of another part of the same output or of the same value in the arena.
 Status checkStorage(const artifact::Program &program, const ShapePlan &plan);
 
 } // namespace gantry::program

@@ -218,6 +218,7 @@ uint32_t TestModel::applyInPlace(TestKernel kernel, std::vector<uint32_t> operan
   const uint32_t slot = program_.values[operands[0]]->slot;
   const uint32_t result = apply(kernel, std::move(operands), name);
   program_.values[result]->slot = slot;
+  program_.commands.back()->in_place = 0;
   return result;
 }
 
@@ -274,8 +275,15 @@ void TestModel::state(uint32_t inputValue, std::optional<uint32_t> outputValue,
   auto state = std::make_unique<artifact::StateT>();
   state->name = program_.values[inputValue]->name;
   state->input = portOf(program_.inputs, inputValue);
-  if (outputValue)
+  if (outputValue) {
     state->output = portOf(program_.outputs, *outputValue);
+    for (auto &command : program_.commands)
+      if (command->bindings.back() == *outputValue &&
+          command->kind == artifact::CommandKind::dispatch)
+        for (uint32_t b = 0; b + 1 < command->bindings.size(); ++b)
+          if (command->bindings[b] == inputValue)
+            command->in_place = b;
+  }
   state->capacity_bytes =
       capacityBytes != 0
           ? capacityBytes

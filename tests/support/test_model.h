@@ -58,8 +58,9 @@ public:
   /// Makes a value an output of the program.
   void output(const std::string &name, uint32_t value);
   /// Declares a state: the input's value and an output share one buffer across runs. The state has
-  /// the input's name. Without an output, runs only read the state. capacityBytes 0: the size of
-  /// the input, which must then be static.
+  /// the input's name. Without an output, runs only read the state. A command that reads the input
+  /// and writes the output does so in place. capacityBytes 0: the size of the input, which must
+  /// then be static.
   void state(uint32_t inputValue, std::optional<uint32_t> outputValue = std::nullopt,
              uint64_t capacityBytes = 0);
   /// Makes a constant the initial value of the state that was declared last.

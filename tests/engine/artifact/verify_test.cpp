@@ -81,6 +81,20 @@ const Case kCases[] = {
        p.commands[0]->bindings[3] = 5;
        p.commands[1]->bindings = {0, 3};
      }},
+    {"StateReadAfterAPartIsWritten",
+     "commands[1] reads the old value after the new one was written",
+     [](ProgramT &p) {
+       p.values[3]->storage = Storage::output;
+       p.values[3]->base = 5;
+       p.values[3]->slot = p.values[5]->slot;
+       p.commands[1]->bindings = {0, 5};
+     }},
+    {"StateOverwrittenByItsReader", "commands[0] writes the new value over the old one",
+     [](ProgramT &p) {
+       p.knows_storage = true;
+       p.commands[0]->bindings[3] = 5;
+       p.commands[1]->bindings = {4, 3};
+     }},
     {"StateWithTooShortAnOrder", "its order must contain each of the 2 dimensions once",
      [](ProgramT &p) { p.states[0]->order = {0}; }},
     {"StateWithADimensionTwice", "its order must contain each of the 2 dimensions once",
