@@ -9,12 +9,13 @@
 // (engine/program/storage_check.h) must accept every program. Then illegal overlaps are injected,
 // one at a time, up to three for each program: a value, or the storage of which it is a part, is
 // moved onto bytes of another value that is read later, or of a donated input. The storage checker
-// must refuse each overlap. It must also refuse the program without one of the commands that write
-// an output, because the caller reads the outputs after the last command.
+// must refuse each overlap. So must it refuse wrong claims that a result takes the place of an
+// operand (makeInPlaceFaults()), and the program without one of the commands that write an output,
+// because the caller reads the outputs after the last command.
 //
 // With --overlaps, fewer than N refused overlaps in all are a failure. Ten graphs or more must make
-// programs with parts of other values, with parts of outputs, and with overlaps of parts and of
-// donated inputs.
+// programs with parts of other values, with parts of outputs, with overlaps of parts and of donated
+// inputs, and with results in place of operands.
 //
 // For each failure, the program prints the command that repeats the case. Exit codes: 0: all cases
 // passed; 1: a case failed, or the validation layers reported a message; 2: an option is wrong; 77:
@@ -24,6 +25,7 @@
 #include "engine/program/session.h"
 #include "engine/program/storage_check.h"
 #include "tests/e2e/random_graphs/graph_maker.h"
+#include "tests/e2e/random_graphs/storage_faults.h"
 #include "tests/support/scratch.h"
 
 #include <gantry/compiler.h>
@@ -39,7 +41,6 @@ namespace gantry::test {
 namespace {
 
 constexpr int kSkipped = 77;
-constexpr uint32_t kNone = UINT32_MAX;
 
 struct Options {
   uint64_t seed = 1;
@@ -111,110 +112,6 @@ Status runAndCompare(const GraphCase &test, const std::shared_ptr<const program:
   return {};
 }
 
-/// Moves a value of a program, or the storage of which it is a part, onto another value, the
-/// victim.
-class OverlapMaker {
-public:
-  OverlapMaker(const artifact::Program &program, const program::ShapePlan &plan, uint64_t seed)
-      : program_(program), plan_(plan), random_(seed), writer_(program.values()->size(), kNobody) {
-    for (const artifact::Port *input : *program.inputs())
-      writer_[input->value()] = kCaller;
-    for (uint32_t c = 0; c < program.commands()->size(); ++c)
-      for (uint32_t b = 0; b < program.commands()->Get(c)->bindings()->size(); ++b)
-        if (program.commands()->Get(c)->writes()->Get(b))
-          writer_[program.commands()->Get(c)->bindings()->Get(b)] = c;
-    for (uint32_t v = 0; v < writer_.size(); ++v)
-      if (plan.offsets[v] != program::kNoOffset && plan.sizeBytes[v] > 0 && writer_[v] != kNobody)
-        candidates_.push_back(v);
-    findPairs();
-  }
-
-  bool canMake() const { return !pairs_.empty(); }
-
-  struct Overlap {
-    program::ShapePlan plan; // A value lies over bytes of another one that is read later.
-    uint32_t storage;        // The value that was moved, or the one of which it is a part.
-    bool isPart;
-    bool isOverInput; // The other value is a donated input.
-    std::string what;
-  };
-
-  Overlap make() {
-    const auto [victim, moved] = pairs_[random_() % pairs_.size()];
-    Overlap overlap{plan_, storageOf(moved), !isWhole(moved), writer_[victim] == kCaller, ""};
-    // These bytes belong to the values even if they are boxes, whose bytes have gaps.
-    const uint64_t first = firstByte(victim),
-                   own = firstByte(moved) - plan_.offsets[storageOf(moved)];
-    uint64_t &offset = overlap.plan.offsets[overlap.storage];
-    offset = first - own;
-    if (!overlap.isPart)
-      offset -= std::min(first, random_() % plan_.sizeBytes[moved]);
-    overlap.what = nameOf(moved) + " at " + std::to_string(offset + own) + ", over " +
-                   nameOf(victim) + " at " + std::to_string(first);
-    return overlap;
-  }
-
-  uint32_t storageOf(uint32_t value) const {
-    const uint32_t base = program_.values()->Get(value)->base();
-    return base == kNone ? value : base;
-  }
-
-private:
-  // Instead of the number of the command that writes a value.
-  static constexpr int64_t kCaller = -1, kNobody = -2;
-
-  uint64_t firstByte(uint32_t value) const {
-    const artifact::Value &entry = *program_.values()->Get(value);
-    if (!artifact::hasBox(entry))
-      return plan_.offsets[value];
-    return plan_.offsets[entry.base()] + rangeOf(artifact::boxOf(entry, plan_.exprs)).offset;
-  }
-
-  std::string nameOf(uint32_t value) const { return program_.values()->Get(value)->name()->str(); }
-
-  bool isWhole(uint32_t value) const {
-    if (program_.values()->Get(value)->base() != kNone)
-      return false;
-    for (const artifact::Value *other : *program_.values())
-      if (other->base() == value)
-        return false;
-    return true;
-  }
-
-  /// Finds all pairs of a victim and a value that is written while the victim is still needed:
-  /// after the victim and before its last reader, or by the last reader itself, unless this one
-  /// writes its result in place of the victim.
-  void findPairs() {
-    const int64_t end = program_.commands()->size();
-    for (uint32_t victim : candidates_) {
-      int64_t lastReader = 0;
-      bool isRead = false, takesPlace = false;
-      for (int64_t c = writer_[victim] + 1; c < end; ++c) {
-        const artifact::Command &command = *program_.commands()->Get(static_cast<uint32_t>(c));
-        for (uint32_t b = 0; b < command.bindings()->size(); ++b)
-          if (command.bindings()->Get(b) == victim && !command.writes()->Get(b)) {
-            lastReader = c;
-            isRead = true;
-            takesPlace = command.in_place() == b;
-          }
-      }
-      for (uint32_t moved : candidates_)
-        if (isRead && writer_[moved] != kCaller && storageOf(moved) != storageOf(victim) &&
-            writer_[moved] > writer_[victim] &&
-            (writer_[moved] < lastReader || (writer_[moved] == lastReader && !takesPlace)) &&
-            firstByte(moved) - plan_.offsets[storageOf(moved)] <= firstByte(victim))
-          pairs_.push_back({victim, moved});
-    }
-  }
-
-  const artifact::Program &program_;
-  const program::ShapePlan &plan_;
-  std::mt19937_64 random_;
-  std::vector<int64_t> writer_; // The command that writes a value, kCaller or kNobody.
-  std::vector<uint32_t> candidates_;
-  std::vector<std::pair<uint32_t, uint32_t>> pairs_; // The victim, and the value to move.
-};
-
 class Test {
 public:
   Test(const Options &options, std::shared_ptr<device::Device> device)
@@ -239,17 +136,18 @@ public:
     }
     if (refused_ < options_.overlaps ||
         (programs_ >= 10 && (shared_ == 0 || sharedOutputs_ == 0 || refusedParts_ == 0 ||
-                             refusedOverInputs_ == 0 || unwritten_ == 0))) {
+                             refusedOverInputs_ == 0 || refusedInPlace_ == 0 || unwritten_ == 0))) {
       std::printf("FAILED: too few programs with parts, or overlaps\n");
       ++failures_;
     }
-    std::printf("%lld programs, %lld with parts of other values, %lld with parts of outputs, %lld "
-                "overlaps refused, %lld of them of parts, %lld over donated inputs, %lld missing "
-                "writes refused, %d failures\n",
-                static_cast<long long>(programs_), static_cast<long long>(shared_),
-                static_cast<long long>(sharedOutputs_), static_cast<long long>(refused_),
-                static_cast<long long>(refusedParts_), static_cast<long long>(refusedOverInputs_),
-                static_cast<long long>(unwritten_), failures_);
+    std::printf(
+        "%lld programs, %lld with parts of other values, %lld with parts of outputs, %lld "
+        "overlaps refused, %lld of them of parts, %lld over donated inputs, %lld wrong results "
+        "in place refused, %lld missing writes refused, %d failures\n",
+        static_cast<long long>(programs_), static_cast<long long>(shared_),
+        static_cast<long long>(sharedOutputs_), static_cast<long long>(refused_),
+        static_cast<long long>(refusedParts_), static_cast<long long>(refusedOverInputs_),
+        static_cast<long long>(refusedInPlace_), static_cast<long long>(unwritten_), failures_);
     return failures_ == 0 && programs_ > 0 ? 0 : 1;
   }
 
@@ -339,7 +237,27 @@ private:
     for (int i = 0; i < 3 && overlaps.canMake(); ++i)
       if (std::string problem = checkRefusal(metadata, overlaps); !problem.empty())
         return problem;
+    if (std::string problem = checkInPlaceFaults(metadata, *plan); !problem.empty())
+      return problem;
     return checkMissingWrite(metadata, *plan);
+  }
+
+  /// Checks a program that was changed.
+  static Status checkChanged(const artifact::ProgramT &changed, const program::ShapePlan &plan) {
+    flatbuffers::FlatBufferBuilder builder;
+    builder.Finish(artifact::Program::Pack(builder, &changed));
+    return program::checkStorage(
+        *flatbuffers::GetRoot<artifact::Program>(builder.GetBufferPointer()), plan);
+  }
+
+  std::string checkInPlaceFaults(const artifact::Program &metadata,
+                                 const program::ShapePlan &plan) {
+    for (const InPlaceFault &fault : makeInPlaceFaults(metadata, plan)) {
+      if (checkChanged(fault.program, fault.plan).isOk())
+        return "the checker accepts a wrong result in place, " + fault.what;
+      ++refusedInPlace_;
+    }
+    return "";
   }
 
   /// Removes a command that writes an output or a part of one, and whose result no command reads.
@@ -364,10 +282,7 @@ private:
           continue;
         const std::unique_ptr<artifact::ProgramT> copy(metadata.UnPack());
         copy->commands.erase(copy->commands.begin() + c);
-        flatbuffers::FlatBufferBuilder builder;
-        builder.Finish(artifact::Program::Pack(builder, copy.get()));
-        const Status refusal = program::checkStorage(
-            *flatbuffers::GetRoot<artifact::Program>(builder.GetBufferPointer()), plan);
+        const Status refusal = checkChanged(*copy, plan);
         if (refusal.message().find("no command has written") == std::string::npos)
           return "without the command that writes " + metadata.values()->Get(value)->name()->str() +
                  ", the checker says: " + (refusal.isOk() ? "no fault" : refusal.message());
@@ -402,7 +317,7 @@ private:
   const std::shared_ptr<device::Device> device_;
   std::shared_ptr<heap::Heap> heap_;
   int64_t programs_ = 0, shared_ = 0, sharedOutputs_ = 0, refused_ = 0, refusedParts_ = 0;
-  int64_t refusedOverInputs_ = 0, unwritten_ = 0;
+  int64_t refusedOverInputs_ = 0, refusedInPlace_ = 0, unwritten_ = 0;
   int failures_ = 0;
 };
 
