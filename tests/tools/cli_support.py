@@ -62,8 +62,10 @@ def onnx_model(nodes, inputs, outputs, initializers=()):
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 13))
 
 
-def int64_tensor(name, values):
-    return field(1, len(values)) + field(2, 7) + field(8, name) + field(9, struct.pack(f"<{len(values)}q", *values))
+def int64_tensor(name, values, dims=None):
+    """dims: by default one dimension."""
+    sizes = b"".join(field(1, size) for size in dims or [len(values)])
+    return sizes + field(2, 7) + field(8, name) + field(9, struct.pack(f"<{len(values)}q", *values))
 
 
 def write_npy(path, descr, shape, data):

@@ -461,6 +461,17 @@ class Show(Tool):
         self.assertRegex(text, r"(?m)^ +\d +y +32x4 +512 B +the program returns the tensor$")
         model.write_bytes(onnx_model(nodes[1:], [("x", [64, 4])], [("z", [64, 4])]))
         self.assertIn("no tensor is copied", self.works("inspect", model, "--copies"))
+        self.works("compile", model, "--donate", "x", "-o", "donated.gantry")
+        self.assertIn("the donated input x lies in the arena", self.works("inspect", "donated.gantry", "--copies"))
+
+    def test_inspect_counts_the_bytes_of_replaced_rows(self):
+        model = self.folder / "rows.onnx"
+        nodes = [("ScatterND", "put", ["x", "rows", "u"], ["y"])]
+        model.write_bytes(onnx_model(nodes, [("x", [64, 4]), ("u", [2, 4])], [("y", [64, 4])],
+                                     [int64_tensor("rows", [3, 9], [2, 1])]))
+        self.works("compile", model, "--state", "x=y", "-o", "rows.gantry")
+        text = self.works("inspect", "rows.gantry", "--copies")
+        self.assertIn("1 of 1 commands only copies a tensor, 32 B in each run", text)
 
     def test_plan(self):
         rows = ["id,lower,upper,size", "a,0,3,4096", "b,2,5,8192", "c,3,6,4096"]

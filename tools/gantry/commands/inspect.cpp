@@ -140,8 +140,19 @@ void printDispatches(const Description &plan) {
   print(table.format(colourOnStdout(), terminalWidth()));
 }
 
-/// Prints the commands that only copy a tensor, each with the tensor and the reason for the copy.
-void printCopies(const Description &plan) {
+/// Returns the bytes that a partial command, which writes only some rows of a tensor, copies:
+/// command.bytes without its operands.
+std::optional<uint64_t> bytesOfReplacedRows(const Description &plan, const CommandInfo &command) {
+  std::optional<uint64_t> bytes = command.bytes;
+  for (const size_t operand : command.read)
+    if (bytes && operand < plan.values.size())
+      *bytes -= std::min(*bytes, plan.values[operand].sizeBytes.value_or(0));
+  return bytes;
+}
+
+/// Prints the commands that only copy a tensor, each with the tensor and the reason for the copy,
+/// and the donated inputs, which are copied at the beginning of some runs.
+void printCopies(const Description &plan, const std::vector<Port> &inputs) {
   Table table({{"#", Align::kRight},
                {"tensor", Align::kLeft, true},
                {"shape"},
@@ -155,10 +166,8 @@ void printCopies(const Description &plan) {
         command.written.front() >= plan.values.size())
       continue;
     const ValueInfo &value = plan.values[command.written.front()];
-    // A partial command copies only some rows of the tensor. It reads and writes each byte of these
-    // rows once, and command.bytes counts both, so the number of copied bytes is half of it.
     const std::optional<uint64_t> size =
-        command.isPartial && command.bytes ? *command.bytes / 2 : value.sizeBytes;
+        command.isPartial ? bytesOfReplacedRows(plan, command) : value.sizeBytes;
     ++count;
     bytes += size.value_or(0);
     table.addRow({std::to_string(c), value.name, dimsText(value), size ? humanBytes(*size) : "?",
@@ -171,6 +180,11 @@ void printCopies(const Description &plan) {
                  Colour::kBold, colourOnStdout()));
   if (count > 0)
     print(table.format(colourOnStdout(), terminalWidth()));
+  for (const Port &input : inputs)
+    if (input.donated)
+      print(fmt::format("the donated input {} lies in the arena; a run that gets it in a buffer "
+                        "elsewhere copies it there\n",
+                        printable(input.name)));
 }
 
 std::string growthText(int64_t bytes) {
@@ -372,7 +386,7 @@ ExitCode runInspect(const InspectOptions &options) {
   if (options.dispatches)
     printDispatches(plan);
   if (options.copies)
-    printCopies(plan);
+    printCopies(plan, inputPorts(model.program.get()));
   if (!options.plot.empty())
     print(fmt::format("\nwrote {}\n", printable(options.plot)));
   return ExitCode::kOk;

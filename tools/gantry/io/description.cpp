@@ -77,9 +77,13 @@ CommandInfo parseCommand(const Json &json) {
   command.barrierBefore = json.value("barrier_before", false);
   command.isPartial = json.value("partial", false);
   command.copyReason = text(json, "copy_reason");
-  for (const Json &binding : list(json, "bindings"))
-    if (binding.value("write", false))
-      command.written.push_back(index(binding, "value"));
+  const std::optional<uint64_t> inPlace = number(json, "in_place");
+  const Json &bindings = list(json, "bindings");
+  for (size_t b = 0; b < bindings.size(); ++b)
+    if (bindings[b].value("write", false))
+      command.written.push_back(index(bindings[b], "value"));
+    else if (inPlace != b)
+      command.read.push_back(index(bindings[b], "value"));
   return command;
 }
 

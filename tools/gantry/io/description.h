@@ -39,9 +39,11 @@ struct CommandInfo {
   std::optional<uint64_t> flops, bytes;
   uint64_t sharedBytes = 0;
   bool barrierBefore = false;
-  bool isPartial = false;      // Whether the command writes only some elements of its result.
-  std::string copyReason;      // Why the command copies a tensor; empty if it computes something.
-  std::vector<size_t> written; // Indices of the values that the command writes.
+  bool isPartial = false; // Whether the command writes only some elements of its result.
+  std::string copyReason; // Why the command copies a tensor; empty if it computes something.
+  /// Indices of the values that the command writes, and of those that it reads, without the operand
+  /// whose place the result takes.
+  std::vector<size_t> written, read;
 };
 
 /// One variant of a kernel: the kernel as it was generated for one binding, which is a way to
