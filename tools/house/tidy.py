@@ -3,18 +3,20 @@
 
     tools/house/tidy.py --build BUILD [-j JOBS] [--all-checks] FOLDER ...
 
---all-checks adds SLOW_CHECKS, which take twice as long as all others together.
+BUILD/compile_commands.json lists the files that the compiler reads. In a unity build, one file includes several
+sources. Such a file is checked as a whole, which is several times faster than its sources one by one, because
+their headers are read once. --all-checks adds SLOW_CHECKS, which take twice as long as all others together, and
+checks each source by itself, because a few checks ignore sources that another file includes.
 
-A source that was clean is checked again only if the source, a header that it includes or .clang-tidy has
-changed. For each clean source, BUILD/tidy/ has an empty file whose name is the hash of the source, the
-preprocessed source and the configuration. BUILD/compile_commands.json lists the sources; of a unity build, in
-which one file includes several sources, each source is checked by itself. The exit code is 1 if there are
-findings or no source was found.
+A file that was clean is checked again only if a source, a header that they include or .clang-tidy has changed.
+For each clean file, BUILD/tidy/ has an empty file whose name is the hash of the sources, the preprocessed
+sources and the configuration. The exit code is 1 if there are findings or no source was found.
 """
 import argparse
 import concurrent.futures
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -24,19 +26,25 @@ import time
 
 PROGRAM = "clang-tidy-19" # Earlier versions do not understand structured bindings that a lambda captures.
 SLOW_CHECKS = ["clang-analyzer-*", "performance-unnecessary-value-param"]
+UNITY_CHECKS = ["bugprone-suspicious-include"] # They find that unity files include sources.
 
 
-def compile_commands(build):
-    """Returns the entries of BUILD/compile_commands.json, with those of unity files divided into one per source."""
+def compile_commands(build, divide):
+    """Returns the entries of BUILD/compile_commands.json, each with the list of its sources. divide: the entries of
+    unity files are divided into one per source."""
     entries = []
     for entry in json.loads((build / "compile_commands.json").read_text()):
         file = pathlib.Path(entry["file"])
         if file.parent.name != "Unity":
-            entries.append(entry)
+            entries.append({**entry, "sources": [entry["file"]]})
             continue
-        for source in re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE):
+        sources = re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE)
+        if not divide:
+            entries.append({**entry, "sources": sources})
+            continue
+        for source in sources:
             command = entry["command"].replace(str(file), source)
-            entries.append({"directory": entry["directory"], "command": command, "file": source})
+            entries.append({"directory": entry["directory"], "command": command, "file": source, "sources": [source]})
     return entries
 
 
@@ -58,30 +66,30 @@ def preprocess(entry):
 
 
 def check(entry, options, configuration):
-    """Returns (source, findings); findings is None if the source was clean before and has not changed."""
-    source = entry["file"]
+    """Returns (entry, findings); findings is None if the sources were clean before and have not changed."""
     text = preprocess(entry)
     memory = None
     if text is not None:
-        # The source is hashed too, because preprocessing removes comments, and comments such as NOLINT
+        # The sources are hashed too, because preprocessing removes comments, and comments such as NOLINT
         # affect clang-tidy.
-        raw = pathlib.Path(source).read_bytes()
+        raw = b"".join(pathlib.Path(source).read_bytes() for source in entry["sources"])
         memory = options.memory / hashlib.sha256(configuration + raw + text).hexdigest()
         if memory.exists():
-            return source, None
+            return entry, None
     # GCC's precompiled headers are ignored, so clang-tidy reads the headers themselves. libstdc++ 12 uses
     # functions that it declares as deprecated.
-    checks = [] if options.all_checks else ["--checks=" + ",".join("-" + check for check in SLOW_CHECKS)]
+    left_out = [] if options.all_checks else SLOW_CHECKS + UNITY_CHECKS
+    checks = ["--checks=" + ",".join("-" + check for check in left_out)] if left_out else []
     done = subprocess.run(
         [PROGRAM, "-p", str(options.memory), "--quiet", *checks,
          "--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-ignored-gch",
-         "--extra-arg=-Wno-deprecated-declarations", source],
+         "--extra-arg=-Wno-deprecated-declarations", entry["file"]],
         capture_output=True, text=True)
     if done.returncode == 0:
         if memory:
             memory.touch()
-        return source, ""
-    return source, (done.stdout.strip() or done.stderr.strip()) + "\n"
+        return entry, ""
+    return entry, (done.stdout.strip() or done.stderr.strip()) + "\n"
 
 
 def main():
@@ -100,11 +108,13 @@ def main():
     configuration += str(options.all_checks).encode()
     folders = [root / folder for folder in options.folders]
     entries = {}
-    commands = compile_commands(options.build)
-    (options.memory / "compile_commands.json").write_text(json.dumps(commands)) # clang-tidy reads this file.
+    commands = compile_commands(options.build, options.all_checks)
+    known_keys = ("directory", "command", "file")
+    (options.memory / "compile_commands.json").write_text( # clang-tidy reads this file and refuses other keys.
+        json.dumps([{key: entry[key] for key in known_keys} for entry in commands]))
     for entry in commands:
-        file = pathlib.Path(entry["file"])
-        if file.suffix == ".cpp" and any(folder in file.parents for folder in folders):
+        if any(source.endswith(".cpp") and folder in pathlib.Path(source).parents
+               for source in entry["sources"] for folder in folders):
             entries.setdefault(entry["file"], entry)
     if not entries:
         print("clang-tidy: no source found", file=sys.stderr)
@@ -113,15 +123,15 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         work = [pool.submit(check, e, options, configuration) for e in entries.values()]
         for number, done in enumerate(concurrent.futures.as_completed(work), 1):
-            source, findings = done.result()
+            entry, findings = done.result()
             known += findings is None
             if findings:
                 failed += 1
                 print(findings, end="")
             elif findings is not None:
-                print(f"  [{number}/{len(entries)}] {pathlib.Path(source).relative_to(root)}", flush=True)
-    print(f"  {len(entries)} sources, {known} unchanged, {failed} with findings, "
-          f"{time.monotonic() - start:.0f} s")
+                print(f"  [{number}/{len(entries)}] {os.path.relpath(entry['file'], root)}", flush=True)
+    print(f"  {sum(len(entry['sources']) for entry in entries.values())} sources in {len(entries)} files, of which "
+          f"{known} unchanged, {failed} with findings, {time.monotonic() - start:.0f} s")
     return 1 if failed else 0
 
 
