@@ -86,31 +86,18 @@ Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs) {
   return box;
 }
 
-namespace {
-
-/// Returns for each value that is the output of a state the value of the state's input, which has
-/// the same buffer; kNotSet for all other values, and for a state that the program does not change.
-std::vector<uint32_t> inputsOfStates(const artifact::ProgramT &program) {
-  std::vector<uint32_t> inputs(program.values.size(), kNotSet);
-  for (const auto &state : program.states)
-    if (state->output != kNotSet) {
-      const uint32_t input = program.inputs[state->input]->value,
-                     output = program.outputs[state->output]->value;
-      if (input != output)
-        inputs[output] = input;
-    }
-  return inputs;
-}
-
-} // namespace
-
-Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs) {
+Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs,
+                           llvm::ArrayRef<uint32_t> buffers) {
   // `values` has an entry for each value of the program, so that messages name values by their
   // numbers in the program. The entries of constants and of inputs that are neither donated nor
   // belong to a state that the program changes are unused.
   std::vector<hazards::StoredValue> values(program.values.size());
   std::vector<bool> isChecked(program.values.size());
-  const std::vector<uint32_t> stateInputs = inputsOfStates(program);
+  // Returns the input of the state whose output a value is, or kNotSet.
+  const auto stateInput = [&](uint32_t v) {
+    const bool isState = program.values[v]->base == kNotSet && buffers[v] < program.inputs.size();
+    return isState && buffers[v] != v ? buffers[v] : kNotSet;
+  };
   uint64_t end = program.arena_bytes; // This check places the outputs one by one after the arena.
   for (size_t v = 0; v < program.values.size(); ++v) {
     const artifact::ValueT &value = *program.values[v];
@@ -124,7 +111,7 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
       values[v].offset = end;
       isChecked[v] = true;
       uint64_t size = sizeOf(value);
-      if (const uint32_t input = stateInputs[v]; input != kNotSet) {
+      if (const uint32_t input = stateInput(static_cast<uint32_t>(v)); input != kNotSet) {
         values[input].offset = end;
         isChecked[input] = true;
         size = std::max(size, sizeOf(*program.values[input]));
@@ -155,7 +142,7 @@ Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &
     entry.isPartial = command->partial;
     // The runtime omits the copy of a state to itself, which a state that keeps its value has.
     if (command->kind == artifact::CommandKind::copy &&
-        stateInputs[command->bindings[1]] == command->bindings[0])
+        stateInput(command->bindings[1]) == command->bindings[0])
       entry.inPlace = command->bindings[0];
     // A value that is overwritten in place counts as a storage of its own. The check then reports a
     // later read of this value, even if both values are parts of one output's storage.

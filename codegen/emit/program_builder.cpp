@@ -490,7 +490,7 @@ Status ProgramBuilder::planArena() {
   // The hazards of a dynamic program depend on its sizes, so the runtime places its barriers.
   if (program_.dynamic)
     return Status::ok();
-  GANTRY_RETURN_IF_ERROR(checkProgramStorage(program_, exprs_));
+  GANTRY_RETURN_IF_ERROR(checkProgramStorage(program_, exprs_, buffersOfValues()));
   return placeBarriers();
 }
 

@@ -108,7 +108,8 @@ private:
       return damaged(state, "commands[" + std::to_string(lastRead) +
                                 "] reads the old value after the new one was written");
     if (program_.knows_storage() && lastRead == firstWrite && input.value() != output.value() &&
-        !isInPlace(*program_.commands()->Get(static_cast<uint32_t>(lastRead)), input.value()))
+        !isInPlace(*program_.commands()->Get(static_cast<uint32_t>(lastRead)), input.value(),
+                   output.value()))
       return damaged(state, "commands[" + std::to_string(lastRead) +
                                 "] writes the new value over the old one, which it reads");
     return checkCapacity(state, valueOf(output));
@@ -145,11 +146,14 @@ private:
     return base == kNone ? value : base;
   }
 
-  /// Returns whether a command may read a value whose bytes it overwrites. The runtime omits the
-  /// copy of a state to itself.
-  static bool isInPlace(const Command &command, uint32_t value) {
-    return command.kind() == CommandKind::copy ||
-           (command.in_place() != kNone && command.bindings()->Get(command.in_place()) == value);
+  /// Returns whether a command that reads a state's old value may write its new value: the command
+  /// says that its result takes the place of the old value, or it copies the old value to the new
+  /// one, which the runtime omits because both lie in the same buffer.
+  static bool isInPlace(const Command &command, uint32_t oldValue, uint32_t newValue) {
+    const auto &bindings = *command.bindings();
+    if (command.kind() == CommandKind::copy)
+      return bindings.Get(0) == oldValue && bindings.Get(1) == newValue;
+    return command.in_place() != kNone && bindings.Get(command.in_place()) == oldValue;
   }
 
   const Value &valueOf(const Port &port) const { return *program_.values()->Get(port.value()); }

@@ -95,6 +95,15 @@ const Case kCases[] = {
        p.commands[0]->bindings[3] = 5;
        p.commands[1]->bindings = {4, 3};
      }},
+    {"StateCopiedToAPartOfItself", "commands[1] writes the new value over the old one",
+     [](ProgramT &p) {
+       p.knows_storage = true;
+       p.values[3]->storage = Storage::output;
+       p.values[3]->base = 5;
+       p.values[3]->slot = p.values[5]->slot;
+       p.commands[0]->bindings[3] = 4;
+       p.commands[1]->bindings = {0, 3};
+     }},
     {"StateWithTooShortAnOrder", "its order must contain each of the 2 dimensions once",
      [](ProgramT &p) { p.states[0]->order = {0}; }},
     {"StateWithADimensionTwice", "its order must contain each of the 2 dimensions once",

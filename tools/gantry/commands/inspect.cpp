@@ -140,18 +140,20 @@ void printDispatches(const Description &plan) {
   print(table.format(colourOnStdout(), terminalWidth()));
 }
 
-/// Returns the bytes that a partial command, which writes only some rows of a tensor, copies:
-/// command.bytes without its operands.
+/// Returns the bytes that a partial command, which writes only some rows of a tensor, writes:
+/// command.bytes without its operands. Returns nullopt if a size is not known.
 std::optional<uint64_t> bytesOfReplacedRows(const Description &plan, const CommandInfo &command) {
   std::optional<uint64_t> bytes = command.bytes;
-  for (const size_t operand : command.read)
-    if (bytes && operand < plan.values.size())
-      *bytes -= std::min(*bytes, plan.values[operand].sizeBytes.value_or(0));
+  for (const size_t operand : command.read) {
+    if (!bytes || operand >= plan.values.size() || !plan.values[operand].sizeBytes)
+      return std::nullopt;
+    *bytes -= std::min(*bytes, *plan.values[operand].sizeBytes);
+  }
   return bytes;
 }
 
-/// Prints the commands that only copy a tensor, each with the tensor and the reason for the copy,
-/// and the donated inputs, which are copied at the beginning of some runs.
+/// Prints the commands that only copy a tensor, each with the tensor and the reason for the copy.
+/// Then prints the donated inputs, which some runs copy before the first command.
 void printCopies(const Description &plan, const std::vector<Port> &inputs) {
   Table table({{"#", Align::kRight},
                {"tensor", Align::kLeft, true},
@@ -182,8 +184,8 @@ void printCopies(const Description &plan, const std::vector<Port> &inputs) {
     print(table.format(colourOnStdout(), terminalWidth()));
   for (const Port &input : inputs)
     if (input.donated)
-      print(fmt::format("the donated input {} lies in the arena; a run that gets it in a buffer "
-                        "elsewhere copies it there\n",
+      print(fmt::format("the donated input {} lies in the arena; if the caller passes it in a "
+                        "buffer of its own, the run copies it into the arena\n",
                         printable(input.name)));
 }
 
