@@ -13,9 +13,11 @@ namespace gantry::codegen {
 /// blocks, the results of single matrix multiplications (MatrixTile in tile_shape.h).
 struct MatrixPlaces {
   IndexExpr down{0}, across{0}; // The subgroup's position in the workgroup.
-  IndexExpr row{0}, vector{0};  // The lane's row among those of a pass, and its vec4 in that row.
-  std::vector<IndexExpr> base;  // The start of the workgroup's tile, by tile dimension.
-  std::vector<Point> points;    // The invocation's points of the result.
+  // The lane's row among those that the lanes read at once (MatrixTile::rowsPerPass()), and its
+  // vec4 in that row.
+  IndexExpr row{0}, vector{0};
+  std::vector<IndexExpr> base; // The start of the workgroup's tile, by tile dimension.
+  std::vector<Point> points;   // The invocation's points of the result.
 };
 
 /// The position of an invocation. A member that does not apply to the kind of tile is constant 0.

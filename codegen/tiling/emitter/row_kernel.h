@@ -35,7 +35,8 @@ public:
   static void placeInvocation(const TileShape &tile, IndexSpace &space, mlir::Value lane,
                               Invocation &invocation);
   /// Emits the kernel. A tile is one row of the result. tile: the tile's coordinates, none with a
-  /// CountingSink, which builds nothing; the last coordinate is not used.
+  /// CountingSink, which builds nothing. The last coordinate is not used, because the row contains
+  /// all elements along the last dimension.
   void emit(llvm::ArrayRef<mlir::Value> tile);
 
 private:

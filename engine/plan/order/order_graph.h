@@ -29,7 +29,8 @@ public:
     std::vector<uint32_t> writers; // One operator; for a storage, those of all its values.
     std::vector<uint32_t> readers;
     bool kept = false;
-    // Whether fitBudget() (budget.h) may take it out of memory between two uses; not for storages.
+    // Whether fitBudget() (budget.h) may take it out of memory between two uses. False for
+    // storages.
     bool mayLeave = true;
   };
   struct Operator {

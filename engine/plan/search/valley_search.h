@@ -67,7 +67,9 @@ enum class ItemRule {
 struct SearchStyle {
   StepRule step = StepRule::kFewestTight;
   ItemRule item = ItemRule::kSize;
-  uint64_t seed = 0; // If not 0, each weight is changed at random by up to a quarter.
+  // If not 0, the numbers by which the item rule compares items are changed at random by up to a
+  // quarter.
+  uint64_t seed = 0;
 };
 
 enum class SearchResult {
