@@ -32,8 +32,9 @@ Box boxOf(const artifact::ValueT &value, const ShapeExprs &exprs);
 
 /// Checks with hazards::checkStorage() that no command of a static program overwrites a value that
 /// a later command or, in an output, the caller reads, and that commands write every byte that is
-/// read. buffers: for each value the value in whose buffer it lies; the output of a state lies in
-/// that of the state's input. The message of an error names the value and the command.
+/// read. The message of an error names the value and the command.
+/// buffers: for each value, the index of the value whose buffer contains it. For the output of a
+/// state, this is the state's input.
 Status checkProgramStorage(const artifact::ProgramT &program, const ShapeExprs &exprs,
                            llvm::ArrayRef<uint32_t> buffers);
 

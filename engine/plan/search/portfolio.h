@@ -4,11 +4,11 @@
 // The time of an exact search varies by orders of magnitude with the order of its choices, so many
 // short searches find placements that one long search misses (Gomes, Selman & Kautz 1998, "Boosting
 // combinatorial search through randomization"). The lengths of the slices follow Luby, Sinclair &
-// Zuckerman 1993. The first slices use each pair of a step rule and an item rule once. Later slices
-// repeat the pairs, but change the numbers by which an item rule compares items (the item's size,
-// for example) at random, each slice with another seed (SearchStyle::seed). Lengths are counted in
-// nodes of the search, not in time, so equal sequences of calls give equal results, unless the
-// meter has a deadline.
+// Zuckerman 1993. The first slices use each pair of a step rule and an item rule once. An item rule
+// compares items by a number, such as their size. Later slices repeat the pairs, but change these
+// numbers at random, each slice with another seed (SearchStyle::seed). Lengths are counted in nodes
+// of the search, not in time, so equal sequences of calls give equal results, unless the meter has
+// a deadline.
 //
 // Threads: one at a time per object.
 #pragma once
